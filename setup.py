@@ -31,7 +31,9 @@ from setuptools.modified import newer_group
 
 # Hot: the inner loops of matching. Compiled with -O2: all modules of these folders, and others. Plans and explanations
 # are made once a subscription, and COLD is seldom called.
-HOT_FOLDERS: Final = ("broker/engine/dispatch", "broker/engine/executors", "broker/engine/index")
+HOT_FOLDERS: Final = (
+    "broker/engine/dispatch", "broker/engine/executors", "broker/engine/index", "broker/engine/matches",
+)  # fmt: skip
 HOT_MODULES: Final = (
     "broker/algebra/comparisons.py",
     "broker/algebra/computation.py",
@@ -46,8 +48,6 @@ HOT_MODULES: Final = (
     "broker/engine/inspection/view.py",
     "broker/engine/program/account.py",
     "broker/engine/program/transition.py",
-    "broker/engine/result_parts.py",
-    "broker/engine/result_rows.py",
     "broker/events/batch.py",
     "broker/events/column_checks.py",
     "broker/events/event_columns.py",
@@ -96,7 +96,6 @@ WARM: Final = (
     "broker/engine/dispatch/derived.py",
     "broker/engine/dispatch/registrations.py",
     "broker/engine/dispatch/registry.py",
-    "broker/engine/executors/composed.py",
     "broker/engine/executors/keyed_runs/dump.py",
     "broker/engine/executors/keyed_runs/program.py",
     "broker/engine/executors/kleene/branches.py",
@@ -132,7 +131,6 @@ WARM: Final = (
     "broker/engine/program/program.py",
     "broker/engine/program/target.py",
     "broker/engine/program/watcher.py",
-    "broker/engine/result_table.py",
     "broker/engine/results.py",
     "broker/engine/shares.py",
     "broker/engine/subscribing/catalog.py",

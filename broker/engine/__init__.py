@@ -10,8 +10,8 @@ from ..documenting import documented
 from ..events.coded_texts import CodedTexts
 from .engine import Engine
 from .match import Match
+from .matches.result_table import ResultTable
 from .options import Options
-from .result_table import ResultTable
 from .results import Results
 
 for _public in (CodedTexts, Engine, Match, ResultTable, Results):

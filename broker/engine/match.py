@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple, final
 
 from ..events.schema import Value
-from .executors.matches import Expansion
+from .matches.sources import Expansion
 from .notices import Notice
 
 WORK_LIMIT: Final = "work_max"

@@ -12,18 +12,18 @@ from itertools import islice
 from typing import Any, Final, final, overload
 
 from ..events.batch import Batch, batch_of_rows
-from .executors.completions import Completions, served
-from .executors.composed import NO_MATCH, Composed
 from .executors.event_ids import EventIds
-from .executors.matches import Matched, bound, contributed, trace_of
 from .match import BYTES_LIMIT, FAILURE, UNMADE, WORK_LIMIT, Failed, Match, found_match
+from .matches.completions import Completions, served
+from .matches.composed import NO_MATCH, Composed
+from .matches.parts import ResultParts
+from .matches.result_rows import ResultLine, ResultRows
+from .matches.result_table import ResultTable, names_of, table_of
+from .matches.sources import Matched, bound, contributed, trace_of
 from .notices import Notice
 from .ordinals import Ordinals, Tally
 from .program.account import EXHAUSTED, FAILED, FULL, NOT_SUSPENDED
 from .program.target import Target
-from .result_parts import ResultParts
-from .result_rows import ResultLine, ResultRows
-from .result_table import ResultTable, names_of, table_of
 from .subscribing.subscriber import ResultIds, Subscriber
 
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE, FULL: BYTES_LIMIT}

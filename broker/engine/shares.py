@@ -14,9 +14,9 @@ from typing import Final, final
 
 from ..events.batch import batch_of_rows
 from .disorder.joined import JoinedResults
-from .executors.composed import Composed
 from .executors.event_ids import EventIds
 from .match import Match
+from .matches.composed import Composed
 from .program.target import Outcome, Target
 from .results import Results
 from .subscribing.subscriber import Subscriber

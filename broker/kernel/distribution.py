@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Final, final
 
-from ..engine.result_rows import light
+from ..engine.matches.result_rows import light
 from ..engine.shares import taken_out
 from ..wire import WHEN_SLOW
 from .attachments import Attachments

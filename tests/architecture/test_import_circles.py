@@ -17,7 +17,7 @@ KNOWN: Final[tuple[frozenset[str], ...]] = (
     frozenset({
         "broker.engine.compiler.foretold",
         "broker.engine.compiler.templates",
-        "broker.engine.executors.completions",
+        "broker.engine.matches.completions",
         "broker.engine.executors.contract",
         "broker.engine.executors.epoch_matches",
         "broker.engine.executors.machine_plan",

@@ -12,9 +12,9 @@ from doubles.timed_events import as_read
 from broker.algebra.sase.pattern import Pattern
 from broker.algebra.sase.semantics import Assignment, Event
 from broker.algebra.semantics import Environment, Occurrence, holds
-from broker.engine.executors.completions import Completions
 from broker.engine.executors.kleene.kleene_plan import KleenePlan
-from broker.engine.executors.matches import MatchSource
+from broker.engine.matches.completions import Completions
+from broker.engine.matches.sources import MatchSource
 from broker.events.schema import Row
 
 Result: TypeAlias = tuple[Assignment, int, int, Row]

@@ -18,7 +18,7 @@ from broker.engine.executors.groups.blocks import (
     counted,
     repeated,
 )
-from broker.engine.executors.matches import flattened
+from broker.engine.matches.sources import flattened
 
 
 class BlockMatch(NamedTuple):

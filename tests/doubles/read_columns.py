@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from broker.engine import CodedTexts, Match
 from broker.engine.disorder.joined import JoinedResults
-from broker.engine.result_rows import light
+from broker.engine.matches.result_rows import light
 from broker.engine.results import Results
 
 R = TypeVar("R", bound=Results | JoinedResults)

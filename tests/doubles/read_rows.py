@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from broker.engine.executors.completions import HEADER, LIMIT, Completions
-from broker.engine.executors.composed import Composed
+from broker.engine.matches.completions import HEADER, LIMIT, Completions
+from broker.engine.matches.composed import Composed
 from broker.engine.program.account import NOT_SUSPENDED
 from broker.engine.program.target import Target
 from broker.events.schema import Row

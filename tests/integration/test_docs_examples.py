@@ -51,7 +51,6 @@ from broker.console import playground_pages, signing_in, typed_fields
 from broker.engine import Engine, Options, shares
 from broker.engine.compiler import query_compiler, templates
 from broker.engine.disorder import buffer, finality
-from broker.engine.executors import match_graph
 from broker.engine.executors.groups import machine_plan as group_plans
 from broker.engine.executors.kleene import kleene_plan
 from broker.engine.executors.speculative import arcs as register_arcs
@@ -60,6 +59,7 @@ from broker.engine.executors.speculative import speculation
 from broker.engine.executors.speculative import together as register_results
 from broker.engine.executors.tuple_counts import machine_plan as counting_plans
 from broker.engine.executors.tuple_counts import tables as counting
+from broker.engine.matches import match_graph
 from broker.engine.reasons import budget as reasons_budget
 from broker.engine.reasons import steps, told
 from broker.engine.subscribing import subscriber as subscribers

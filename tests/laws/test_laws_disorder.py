@@ -18,8 +18,8 @@ from strategies.disorder import ATTRIBUTES, Play, Told, meant, typed
 from broker.algebra.afa.semantics import LivingEvent
 from broker.engine import Engine, Match, Options
 from broker.engine.disorder.joined import RevisedResults, salt_of
-from broker.engine.executors.matches import contributed
 from broker.engine.executors.trace import mixed
+from broker.engine.matches.sources import contributed
 from broker.events.schema import Schema
 
 DERIVED = Schema.declare({"r": "int?", "f": "float?"})

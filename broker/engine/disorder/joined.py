@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, final, overload
 
 from ...events.schema import Row, Value
-from ..executors.matches import contributed
 from ..executors.revising import Revision
 from ..executors.trace import MASK
 from ..match import Failed, Match, found_match
+from ..matches.result_rows import ResultRows
+from ..matches.result_table import ResultTable, names_of, table_of
+from ..matches.sources import contributed
 from ..notices import Finality
-from ..result_rows import ResultRows
-from ..result_table import ResultTable, names_of, table_of
 from ..results import Results
 from ..subscribing.subscriber import ResultIds, Subscriber
 

@@ -19,10 +19,10 @@ from ...automaton.arc_updates import ChangedArcs
 from ...events.instant import FOREVER
 from ...events.schema import Row
 from ..executors.machine_plan import MachinePlan
-from ..executors.matches import Item, contributed
 from ..executors.revising import Revision
 from ..executors.trace import mixed
 from ..match import Failed, Match
+from ..matches.sources import Item, contributed
 from ..options import Options
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..results import SUSPENSIONS

@@ -9,11 +9,11 @@ Not here: when this happens (dispatcher), how results are read (results).
 
 from __future__ import annotations
 
-from ..executors.batch_events import Derived
-from ..executors.completions import Completions
-from ..executors.composed import Composed
-from ..executors.matches import Lineage, contributed, trace_of
 from ..executors.trace import mixed
+from ..matches.batch_events import Derived
+from ..matches.completions import Completions
+from ..matches.composed import Composed
+from ..matches.sources import Lineage, contributed, trace_of
 from ..program.target import Target
 from ..results import Results
 

@@ -18,9 +18,9 @@ from mypy_extensions import i64
 from ...algebra.timed_stream import timed_row
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
-from ..executors.batch_events import Fault
 from ..executors.event_ids import EventIds
-from ..executors.matches import flattened
+from ..matches.batch_events import Fault
+from ..matches.sources import flattened
 from ..program.directory import NO_STREAM
 from ..program.program import Program
 from ..results import Results

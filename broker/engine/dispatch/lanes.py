@@ -14,10 +14,10 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from ..executors.completions import Completions
 from ..executors.contract import SATISFYING, EventPlaces, Executor, Interest
 from ..executors.event_span import NO_EVENT, EventSpan, span_of_one
-from ..executors.matches import Item
+from ..matches.completions import Completions
+from ..matches.sources import Item
 from ..program.account import NOT_SUSPENDED
 from ..program.watcher import Follower, Watcher
 from .keyed import FILED, KeyIndex, enter_key, leave_key

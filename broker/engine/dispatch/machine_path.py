@@ -16,10 +16,10 @@ from mypy_extensions import i64
 
 from ...algebra.normal_form import ALWAYS
 from ...events.batch import Batch
-from ..executors.completions import Completions
 from ..executors.event_ids import EventIds
 from ..executors.event_span import NO_EVENT, EventSpan
 from ..executors.packed import integers
+from ..matches.completions import Completions
 from .input_masks import InputMasks, filled
 from .keyed import FILED
 from .lanes import Lane

@@ -10,9 +10,9 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ..executors.batch_events import Fault
-from ..executors.completions import Audience, Completions
 from ..executors.contract import NOTHING_DUE, SATISFYING, EventKey, Executor
+from ..matches.batch_events import Fault
+from ..matches.completions import Audience, Completions
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
 from ..program.watcher import Follower, Watcher
 from .time_order import TimeOrder

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, final
 from ...automaton.arc_updates import ChangedArcs
 from ...events.errors import Unsupported
 from ..executors.machine_plan import MachinePlan
-from ..executors.matches import ids
+from ..matches.sources import ids
 from ..options import Options
 from ..program.account import NOT_SUSPENDED
 from ..program.directory import Directory

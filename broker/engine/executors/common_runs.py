@@ -16,10 +16,10 @@ from mypy_extensions import i64
 from ...automaton.analyses.template import CommonLine
 from ...events.instant import FOREVER
 from ...events.schema import Row
+from ..matches.match_graph import Found
+from ..matches.sources import Assigned, Item
 from ..options import Options
 from ..program.account import Account
-from .match_graph import Found
-from .matches import Assigned, Item
 from .packed import Floats, Integers, floats, integers
 
 

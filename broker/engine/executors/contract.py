@@ -17,11 +17,11 @@ from mypy_extensions import i64
 from ...algebra.normal_form import Form
 from ...events.instant import FOREVER
 from ...events.schema import Row, Value
+from ..matches.completions import Audience, Completions
+from ..matches.sources import Item, WaitingRun
 from ..program.account import NOT_SUSPENDED, Account
 from ..program.target import Target
-from .completions import Audience, Completions
 from .event_span import EventSpan
-from .matches import Item, WaitingRun
 
 NOTHING_DUE: Final = FOREVER
 

@@ -11,8 +11,8 @@ from mypy_extensions import i64
 
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
+from ..matches.sources import Item
 from .event_ids import NO_IDS, EventIds
-from .matches import Item
 from .packed import Integers, integers, integers_of, lengthened
 
 NO_EVENT: Final = -1

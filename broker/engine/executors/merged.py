@@ -21,12 +21,12 @@ from ...events.schema import Row, Schema
 from ...language.marked_literals import Literals
 from ..compiler.recipes import Recipe
 from ..index.spaces import Space
+from ..matches.completions import Completions
+from ..matches.sources import PartialMatch, WaitingRun
 from ..program.directory import Directory
 from ..program.target import Feed
 from ..program.watcher import EventWatcher, Watcher
 from ..subscribing.subscriber import Subscriber
-from .completions import Completions
-from .matches import PartialMatch, WaitingRun
 
 NO_EVENT: Final = 0
 

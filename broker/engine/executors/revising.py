@@ -15,7 +15,7 @@ from mypy_extensions import i64
 from ...automaton.arc_updates import ChangedArcs
 from ...automaton.automaton import Automaton
 from ...events.schema import Row
-from .matches import Item, MatchSource, WaitingRun
+from ..matches.sources import Item, MatchSource, WaitingRun
 
 Revision: TypeAlias = tuple[bool, MatchSource]
 """A result that was added (true) or withdrawn, as a source of one match."""

@@ -14,7 +14,7 @@ from ...events.instant import FOREVER
 from ...forecast.combination import Combination
 from ...forecast.key_state import KeyState
 from ...forecast.model_page import ModelPage
-from ..executors.matches import MatchSource
+from ..matches.sources import MatchSource
 from ..program.watcher import Follower, Watcher
 from .subscription import PredictiveSubscription
 

@@ -15,7 +15,7 @@ from ...events.schema import Row
 from ...forecast.key_state import KeyState
 from ...forecast.progress import Progress
 from ...forecast.states import NONE, States
-from ..executors.matches import flattened
+from ..matches.sources import flattened
 
 
 @final

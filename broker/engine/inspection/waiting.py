@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, final
 from ...automaton.automaton import TAKING, Automaton, Kind
 from ..disorder.reordering import Reordering
 from ..dispatch.registrations import Registration
-from ..executors.matches import WaitingRun, ids
+from ..matches.sources import WaitingRun, ids
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import Subscriber, branch_name

@@ -10,7 +10,7 @@ from typing import final
 from mypy_extensions import i64, mypyc_attr
 
 from ...forecast.model_page import ModelPage
-from ..executors.matches import MatchSource
+from ..matches.sources import MatchSource
 
 
 class Watcher:

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias, final
 
 from ...algebra.timed_stream import untimed
 from ...events.event import Event, GapLine, Punctuation, Retraction, UpdateLine
-from ..executors.matches import ids
 from ..executors.reference.run import SeenEvent
 from ..match import Match
+from ..matches.sources import ids
 from .steps import Step
 from .told import Nearest, UntakenEvent, WindowPlace
 

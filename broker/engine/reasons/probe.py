@@ -15,11 +15,11 @@ from ...algebra.timed_stream import is_timed, timed_row, untimed
 from ...automaton.automaton import Automaton
 from ...events.schema import Row, Schema
 from ..disorder.joined import JoinedResults, RevisedResults
-from ..executors.matches import contributed, ids
 from ..executors.reference.run import SeenEvent
 from ..executors.speculative.found import LifetimeMatches
 from ..languages.table import copying_query
 from ..match import Match
+from ..matches.sources import contributed, ids
 from .fresh_engine import FreshEngine
 
 

@@ -13,10 +13,10 @@ from typing import Any, Final, final
 
 from ...automaton.automaton import TAKING, Arc, Automaton, Kind
 from ...events.instant import FOREVER, format_duration
-from ..executors.matches import ids
 from ..executors.reference.interpreter import Interpreter
 from ..executors.reference.run import Notes, Path, ReferenceRun, SeenEvent
 from ..match import Match
+from ..matches.sources import ids
 from .budget import ReasonsBudget
 from .conditions import conditions_of, name_of, wanted_by
 from .explaining import Candidate, Explainer, Question

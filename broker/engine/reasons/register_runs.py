@@ -14,10 +14,10 @@ from ...algebra.timed_stream import untimed
 from ...automaton.automaton import TAKING, Arc, Automaton, Carry, Kind
 from ...events.instant import FOREVER, format_duration
 from ...events.schema import Row, Value
-from ..executors.matches import ids
 from ..executors.reference.arcs import RunnableArc
 from ..executors.reference.run import Consumed, ReferenceRun, SeenEvent
 from ..match import Match
+from ..matches.sources import ids
 from ..subscribing.subscriber import Subscriber
 from .budget import ReasonsBudget
 from .conditions import JudgedCondition, conditions_of, same_stream, wanted_by

@@ -12,9 +12,9 @@ from typing import Any, Final, final
 from ...algebra.timed_stream import untimed
 from ...automaton.automaton import Automaton, Kind, Stay
 from ...events.schema import Value
-from ..executors.matches import ids
 from ..executors.reference.arcs import RunnableArc
 from ..executors.reference.run import Path, ReferenceRun, SeenEvent
+from ..matches.sources import ids
 from .conditions import JudgedCondition, conditions_of, name_of
 
 PASSED_MAX: Final = 20

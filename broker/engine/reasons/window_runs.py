@@ -16,9 +16,9 @@ from ...algebra.terms import Conjunction, Constant, Negation, Term, describe
 from ...automaton.windows.window_automaton import DEAD, WindowAutomaton, WindowPart
 from ...events.instant import format_distance, format_duration
 from ...events.schema import Value
-from ..executors.matches import ids
 from ..executors.reference.run import SeenEvent
 from ..match import Match
+from ..matches.sources import ids
 from ..subscribing.subscriber import Subscriber
 from .budget import ReasonsBudget
 from .conditions import JudgedCondition, conjuncts, judged, numbers

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import final
 
 from ...automaton.rewriting.table import RULES
-from ..executors.matches import PartialMatch
+from ..matches.sources import PartialMatch
 from ..parts import EngineParts
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ..dispatch.dispatcher import Dispatcher
 from ..dispatch.matchers import Matcher
-from ..executors.batch_events import Fault
+from ..matches.batch_events import Fault
 from ..notices import Notice
 from ..parts import EngineParts
 from ..program.account import FAILED, reason_of

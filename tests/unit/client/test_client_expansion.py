@@ -8,7 +8,7 @@ import msgpack
 import pytest
 
 from broker.engine import Engine, Match
-from broker.engine.executors import match_graph
+from broker.engine.matches import match_graph
 from broker.events import LimitExceeded
 from client import Notification
 from client.expansion import count

@@ -12,9 +12,9 @@ from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
 from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
-from broker.engine.executors.completions import Completions
 from broker.engine.executors.contract import Input, Member
 from broker.engine.executors.tuple_counts import CountingTables, TupleCounts
+from broker.engine.matches.completions import Completions
 from broker.engine.program.account import FAILED, NOT_SUSPENDED
 from broker.engine.program.target import Outcome, Target
 from broker.events.schema import Row

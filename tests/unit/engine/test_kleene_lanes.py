@@ -12,10 +12,10 @@ from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine.compiler.templates import MachineTemplate
 from broker.engine.dispatch.registry import Registry
-from broker.engine.executors.completions import Completions
-from broker.engine.executors.composed import Composed
 from broker.engine.executors.kleene.machine_plan import PatternPlan
-from broker.engine.executors.matches import trace_of
+from broker.engine.matches.completions import Completions
+from broker.engine.matches.composed import Composed
+from broker.engine.matches.sources import trace_of
 from broker.engine.options import Options
 from broker.engine.program.directory import Directory
 from broker.engine.program.target import Target

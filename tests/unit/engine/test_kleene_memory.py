@@ -8,13 +8,13 @@ import pytest
 
 from broker.algebra.sase.lowering import lower
 from broker.automaton.constructions.pattern import automaton_of_pattern
-from broker.engine.executors.completions import Completions
 from broker.engine.executors.kleene.buffer import Pasts
 from broker.engine.executors.kleene.event_log import EventLog
 from broker.engine.executors.kleene.kleene_plan import compile_kleene
 from broker.engine.executors.kleene.machine import KleeneMachine
 from broker.engine.executors.kleene.tables import RunBounds
-from broker.engine.executors.matches import MatchSource
+from broker.engine.matches.completions import Completions
+from broker.engine.matches.sources import MatchSource
 from broker.events.schema import Row, Schema
 from broker.language.sase import parse
 

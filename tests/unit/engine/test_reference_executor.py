@@ -15,10 +15,10 @@ from broker.automaton.automaton import Automaton, Report
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine import Engine, Options
-from broker.engine.executors.completions import Completions
 from broker.engine.executors.contract import Member
-from broker.engine.executors.matches import Matched, MatchSource
 from broker.engine.executors.reference.machine import Reference
+from broker.engine.matches.completions import Completions
+from broker.engine.matches.sources import Matched, MatchSource
 from broker.engine.program.account import UNLIMITED, Account, Exhausted
 from broker.engine.program.target import Outcome, Target
 from broker.engine.reasons.rerun import OTHERS

@@ -6,9 +6,9 @@ import gc
 import random
 
 from broker.engine import Engine
-from broker.engine.executors.matches import MadeMatches
 from broker.engine.executors.speculative.machine import RegisterMachine
 from broker.engine.executors.speculative.timeline import Timeline
+from broker.engine.matches.sources import MadeMatches
 from broker.engine.results import Results
 from broker.engine.shares import MADE_AT_ONCE_MAX, taken_out
 

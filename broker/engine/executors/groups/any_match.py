@@ -22,7 +22,7 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ..matches import Assigned
+from ...matches.sources import Assigned
 from .any_template import AnyTemplate, LastStep
 from .beginnings import Beginning
 from .blocks import LARGE, TOO_MANY, MatchBlocks

@@ -9,7 +9,7 @@ from typing import Any, final
 
 from mypy_extensions import i64
 
-from ..matches import Assigned
+from ...matches.sources import Assigned
 from .blocks import combined
 from .kept_events import KeptEvents
 from .starts import NONE, Starts

@@ -16,11 +16,11 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Computation
 from ....events.schema import Row
+from ...matches.completions import EPOCHS, HEADER, MACHINES, Audience, Completions, Events, served
+from ...matches.match_graph import Found
+from ...matches.sources import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ...program.target import Target
 from ..common_runs import CommonMatches
-from ..completions import EPOCHS, HEADER, MACHINES, Audience, Completions, Events, served
-from ..match_graph import Found
-from ..matches import Assigned, Expansion, Item, Matched, MatchSource, PartialMatch
 from ..packed import Integers
 from .blocks import (
     COMBINED,

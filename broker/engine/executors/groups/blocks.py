@@ -21,8 +21,8 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
+from ...matches.sources import PartialMatch
 from ..common_runs import CommonMatches
-from ..matches import PartialMatch
 from .columns import Floats, Integers, floats, integers, put_integer, with_room, with_room_for_integers
 
 PRODUCT: Final = 0

@@ -15,7 +15,7 @@ from mypy_extensions import i64
 
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ..matches import Assigned, Item
+from ...matches.sources import Assigned, Item
 from .blocks import MatchBlocks
 from .members import Members
 

@@ -13,8 +13,8 @@ from ....algebra.computation import Slots
 from ....algebra.terms import Arithmetic, Constant, Register
 from ....automaton.automaton import Carry, Computed, SlotSource
 from ....events.schema import Row
+from ...matches.sources import Item, Lineage, PartialMatch, ids
 from ...program.transition import SlotUpdate
-from ..matches import Item, Lineage, PartialMatch, ids
 from ..packed import Integers
 from ..trace import mixed
 from .kept_events import EventPage

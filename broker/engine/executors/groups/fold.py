@@ -25,7 +25,7 @@ from mypy_extensions import i64
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
-from ..matches import Lineage, PartialMatch, flattened
+from ...matches.sources import Lineage, PartialMatch, flattened
 from ..trace import mixed
 from .blocks import MatchBlocks
 from .cell import GroupCell

@@ -11,7 +11,7 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....events.schema import Row
-from ..matches import Lineage
+from ...matches.sources import Lineage
 from .columns import Floats, Integers, floats, integers, with_room, with_room_for_integers
 
 # The integers of a run; its counters follow.

@@ -12,7 +12,7 @@ from typing import Any, Final, cast, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ..matches import Item
+from ...matches.sources import Item
 from .columns import Integers, integers, roomy
 
 SWEEP_MIN: Final = 64  # few, since each group of a key has such a page

@@ -13,11 +13,11 @@ from typing import Any, Final, TypeAlias, cast, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from ...matches.completions import Audience, Completions
+from ...matches.sources import Item, WaitingRun, waiting_run
 from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
-from ..completions import Audience, Completions
 from ..contract import EVERY_EVENT, NOTHING_DUE, SATISFYING, Executor, Input, Interest, Member
-from ..matches import Item, WaitingRun, waiting_run
 from .audience import GroupAudience
 from .cell import GroupCell
 from .epoch_runs import EpochRuns

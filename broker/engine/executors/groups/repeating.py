@@ -15,7 +15,7 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ..matches import Assigned
+from ...matches.sources import Assigned
 from .beginnings import BEFORE
 from .blocks import MatchBlocks
 from .cell import GroupCell

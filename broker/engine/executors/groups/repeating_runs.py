@@ -14,7 +14,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ..matches import Assigned, Item
+from ...matches.sources import Assigned, Item
 from .beginnings import BEFORE
 from .blocks import MatchBlocks
 from .columns import INFINITY, Floats, filled, floats, floats_from, put

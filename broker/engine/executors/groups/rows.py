@@ -9,7 +9,7 @@ from typing import Final
 
 from mypy_extensions import i64
 
-from ..completions import HEADER, Completions
+from ...matches.completions import HEADER, Completions
 from .audience import BLOCK_FIELDS
 from .blocks import COMBINED, FIELDS, KIND_BITS, PART_FIELDS, REPEATED, RUN, MatchBlocks
 

@@ -18,7 +18,7 @@ from mypy_extensions import i64
 
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ..matches import Assigned
+from ...matches.sources import Assigned
 from .blocks import MatchBlocks
 from .columns import INFINITY, NAN, Floats, filled, floats_from
 from .kept_events import KeptEvents

@@ -14,9 +14,9 @@ from ....events import instant
 from ....events.schema import Row
 from ...index.bounds import Bounded
 from ...index.spaces import Key, Space, waiting_key
+from ...matches.sources import Lineage, PartialMatch
 from ...program.directory import Static
 from ...program.transition import Place
-from ..matches import Lineage, PartialMatch
 from .column_plan import ColumnPlan
 from .fold_numbers import FoldNumbers
 

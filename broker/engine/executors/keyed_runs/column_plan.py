@@ -20,11 +20,11 @@ from ....events.batch import Batch
 from ...index.axis import Axis
 from ...index.family import Family
 from ...index.spaces import Space
+from ...matches.placed_runs import Ends, PairRuns, ends_of
 from ...program.directory import Directory, Static
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
 from ..event_ids import EventIds
-from ..placed_runs import Ends, PairRuns, ends_of
 from .ended_folds import EndedFolds
 from .number_matrix import EXACT, NumberMatrix
 from .number_tests import COUNT, REGISTER, SCALED, SPAN, NumberTest, Tests

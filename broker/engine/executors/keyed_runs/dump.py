@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...matches.sources import Lineage, flattened
 from ...program.transition import Place
-from ..matches import Lineage, flattened
 from .cells import UNTOUCHED, Run
 
 

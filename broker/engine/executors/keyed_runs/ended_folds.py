@@ -11,10 +11,10 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....events.batch import Batch
+from ...matches.placed_runs import Ends, PlacedRuns
+from ...matches.sources import PartialMatch
 from ...program.transition import SlotUpdate
-from ..matches import PartialMatch
 from ..packed import Integers, integers, integers_of, roomy
-from ..placed_runs import Ends, PlacedRuns
 from .fold_numbers import BEGUN, BORN, COUNT, FIELDS, T0, TRACE, FoldNumbers
 
 _LAST: Final = FIELDS  # behind the numbers of the run, the event that it took last

@@ -13,8 +13,8 @@ from mypy_extensions import i64
 
 from ....algebra.comparisons import related_integers
 from ....algebra.computation import Slots
+from ...matches.completions import Completions
 from ...program.watcher import Watch
-from ..completions import Completions
 from ..trace import mixed
 from .cells import UNTOUCHED, Cell, Run
 from .column_plan import ColumnFold

@@ -29,11 +29,11 @@ from ....automaton.sharing import End
 from ....events.schema import Row
 from ...index.arcs import ArcIndex
 from ...index.spaces import Key, Space, waiting_key
+from ...matches.batch_events import Fault
+from ...matches.sources import Lineage, PartialMatch, WaitingRun
 from ...program.directory import Directory, Static
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
-from ..batch_events import Fault
-from ..matches import Lineage, PartialMatch, WaitingRun
 from ..merged import MergedOrder, MergedRuns
 from ..trace import mixed
 from .cells import (

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple, final
 
 from ...index.spaces import Key
+from ...matches.sources import WaitingRun
 from ...program.transition import Place
-from ..matches import WaitingRun
 from .cells import Cell, Run, live
 from .waiting_events import WaitingEvents
 

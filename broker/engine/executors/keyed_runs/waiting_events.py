@@ -17,8 +17,8 @@ from mypy_extensions import i64
 from ....algebra.computation import Slots
 from ....events.batch import NULL_NUMBER, Batch, FloatColumn, IntegerColumn
 from ....events.schema import Row
-from ..completions import Completions
-from ..matches import Lineage
+from ...matches.completions import Completions
+from ...matches.sources import Lineage
 from ..packed import Floats, Integers, floats, integers, lengthened, lengthened_floats, put_integer
 from ..trace import mixed
 from .cells import Cell, Run

@@ -16,11 +16,11 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....automaton.automaton import Report
 from ....events.schema import Row
+from ...matches.completions import Completions
+from ...matches.match_graph import Found
+from ...matches.sources import Assigned, Item, Matched, MatchSource, WaitingRun
 from ...program.account import Account
-from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..match_graph import Found
-from ..matches import Assigned, Item, Matched, MatchSource, WaitingRun
 from .kleene_plan import KleenePlan
 from .machine import KleeneMachine
 from .tables import RunBounds

@@ -17,9 +17,9 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
-from .. import match_graph
-from ..match_graph import Found, GraphWriter
-from ..matches import Item, Matched, tuple_item
+from ...matches import match_graph
+from ...matches.match_graph import Found, GraphWriter
+from ...matches.sources import Item, Matched, tuple_item
 from ..packed import Integers, integers, put_integer
 from .tables import BEFORE, Tables
 

@@ -11,9 +11,9 @@ from typing import Any
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from ...matches.completions import Completions
+from ...matches.sources import Assigned, Item
 from ...program.account import Account
-from ..completions import Completions
-from ..matches import Assigned, Item
 from .negation_index import NegationIndex
 from .run import Restored, RunsArchive
 

@@ -16,7 +16,7 @@ from mypy_extensions import i64
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
-from ..matches import Item, tuple_item
+from ...matches.sources import Item, tuple_item
 from ..packed import Integers, integers, put_integer
 from .run import KleeneRun, TakenEvents, Trail, extended
 from .tables import BEFORE, Tables

@@ -20,12 +20,12 @@ from ....automaton.analyses.kleene_template import measures_with
 from ....automaton.analyses.measures import monotone
 from ....automaton.analyses.template import CommonLine
 from ....events.schema import Row, Value
+from ...matches.completions import Completions
+from ...matches.match_graph import Found
+from ...matches.sources import Assigned, Item
 from ...options import Options
 from ...program.account import Account
 from ..common_runs import CommonMatches, CommonPattern, CommonRuns
-from ..completions import Completions
-from ..match_graph import Found
-from ..matches import Assigned, Item
 from ..packed import Floats, Integers, integers, put_integer
 from .columns import RunColumns
 from .event_log import EventLog

@@ -15,10 +15,10 @@ from ....automaton.analyses.measures import measures_of, monotone
 from ....automaton.analyses.pasts import shares_pasts
 from ....automaton.automaton import Report
 from ....events.schema import Row
+from ...matches.completions import Audience, Completions
+from ...matches.sources import Item, WaitingRun, waiting_run
 from ...program.account import UNLIMITED, Account
-from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..matches import Item, WaitingRun, waiting_run
 from .cell import RunCell
 from .columns import RunColumns
 from .kleene_plan import KleenePlan

@@ -11,10 +11,10 @@ from typing import Final, cast, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
+from ...matches.completions import HEADER, Audience, Completions, Events
+from ...matches.match_graph import Found
+from ...matches.sources import Item, Matched, MatchSource
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events
-from ..match_graph import Found
-from ..matches import Item, Matched, MatchSource
 from ..packed import Integers
 from .event_log import EventLog
 from .tables import Tables

@@ -17,9 +17,9 @@ from typing import Any, Final
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from ...matches.completions import HEADER, Completions
+from ...matches.sources import Assigned, Item
 from ...program.account import PACKED_BITS
-from ..completions import HEADER, Completions
-from ..matches import Assigned, Item
 from ..packed import Floats, Integers, floats, integers, put, put_integer, roomy, shifted_integers
 from .cell import RunCell
 from .event_log import EventLog

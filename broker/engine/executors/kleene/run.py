@@ -12,8 +12,8 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....events.schema import Row
-from ..match_graph import Found
-from ..matches import Item, Matched, tuple_item
+from ...matches.match_graph import Found
+from ...matches.sources import Item, Matched, tuple_item
 from ..packed import Integers, integers, put_integer
 from .tables import Tables
 

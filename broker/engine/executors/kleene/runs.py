@@ -18,8 +18,8 @@ from mypy_extensions import i64
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
-from ..completions import Completions
-from ..matches import Assigned, Item
+from ...matches.completions import Completions
+from ...matches.sources import Assigned, Item
 from .cell import RunCell
 from .kleene_plan import ANY, NEXT, PARTITION, STRICT
 from .negation_index import NegationIndex

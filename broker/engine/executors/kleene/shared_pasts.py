@@ -22,9 +22,9 @@ from ....automaton.analyses.line import line_of
 from ....automaton.analyses.memory import Memory, memories
 from ....automaton.automaton import Report
 from ....events.schema import Row
+from ...matches.completions import Completions
+from ...matches.sources import Assigned, Item
 from ...program.account import PACKED_BITS
-from ..completions import Completions
-from ..matches import Assigned, Item
 from ..registers import AVERAGE, SUM, Registers
 from .buffer import FEW, NOTHING, Pasts, Shared
 from .cell import RunCell

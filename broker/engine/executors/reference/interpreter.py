@@ -12,7 +12,7 @@ from typing import Final, final
 from ....algebra.predicate import condition, holds
 from ....automaton.automaton import Arc, Automaton, Elapsed, Kind, Report, Stay, TimeModel
 from ....events.schema import Row
-from ..matches import Item
+from ...matches.sources import Item
 from .arcs import RunnableArc, surrounding
 from .run import CompletedRun, Consumed, ForbiddenRun, Notes, ReferenceRun, SeenEvent
 

@@ -15,11 +15,11 @@ from ....algebra.normal_form import ALWAYS
 from ....automaton.automaton import Automaton, Kind, Report, TimeModel
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ...matches.completions import Completions
+from ...matches.match_graph import Found, MatchGraph
+from ...matches.sources import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
 from ...program.account import MATCH_UNITS, Account, Full
-from ..completions import Completions
 from ..contract import NOTHING_DUE, Executor, Input, Member
-from ..match_graph import Found, MatchGraph
-from ..matches import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
 from ..trace import mixed
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent

@@ -12,7 +12,7 @@ from ....algebra.computation import Slots
 from ....automaton.automaton import Arc
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ..matches import Item
+from ...matches.sources import Item
 
 
 @final

@@ -12,9 +12,9 @@ from typing import Any, cast, final
 
 from mypy_extensions import i64
 
+from ...matches.completions import Audience, Completions
 from ...program.account import UNLIMITED, Account
 from ...program.target import Target
-from ..completions import Audience, Completions
 from ..contract import EVERY_EVENT, Executor, Interest, Member
 from ..event_span import NO_EVENT, EventSpan
 from . import dump

@@ -17,7 +17,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ..matches import Matched, MatchSource, matched_of
+from ...matches.sources import Matched, MatchSource, matched_of
 from .items import Item, Items
 from .terms import NEVER, NOWHERE, Link, Term, Word, ends_of
 

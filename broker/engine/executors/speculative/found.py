@@ -17,9 +17,9 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.computation import Slots
 from ....events.schema import Row, Value
+from ...matches.completions import HEADER, Audience, Completions, Events
+from ...matches.sources import Item, MadeMatches, MatchColumns, Matched, MatchSource
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events
-from ..matches import Item, MadeMatches, MatchColumns, Matched, MatchSource
 from ..trace import MASK
 from .changes import Changes
 from .owners import RegisterMember, ResultOwners

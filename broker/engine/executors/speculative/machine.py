@@ -16,11 +16,11 @@ from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ...matches.completions import HEADER, Audience, Completions
+from ...matches.sources import Item, WaitingRun
 from ...program.account import MATCH_UNITS, Account
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions
 from ..contract import Executor, Input, Member
-from ..matches import Item, WaitingRun
 from .constants import RegisterText
 from .found import Contributions, LifetimeMatches, RegistersAudience
 from .owners import RegisterMember

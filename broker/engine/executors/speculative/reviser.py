@@ -15,9 +15,9 @@ from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ...matches.sources import Item, WaitingRun
 from ...program.account import MATCH_UNITS, Account
 from ...program.target import Outcome, Target
-from ..matches import Item, WaitingRun
 from ..revising import Reviser, Revision
 from .constants import text_of
 from .found import Contributions, LifetimeMatches

@@ -17,9 +17,9 @@ from mypy_extensions import i64
 
 from ....automaton.arc_updates import ChangedArcs
 from ....events.schema import Row
+from ...matches.sources import WaitingRun
 from ...program.account import Full
 from ...program.target import Target
-from ..matches import WaitingRun
 from .constants import ALONE, RegisterText, bits
 from .families import ConstantFamily
 from .found import KnownEvents, ResultPage

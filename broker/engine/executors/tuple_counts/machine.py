@@ -12,9 +12,9 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ..completions import Completions
+from ...matches.completions import Completions
+from ...matches.sources import Item, WaitingRun, waiting_run
 from ..contract import Executor, Input, Member
-from ..matches import Item, WaitingRun, waiting_run
 from .partition import Partition
 from .tables import CountingTables
 

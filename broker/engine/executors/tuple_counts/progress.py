@@ -14,8 +14,8 @@ from ....events.schema import Row
 from ....forecast.key_state import KeyState
 from ....forecast.progress import Progress
 from ....forecast.states import NONE, States
+from ...matches.sources import ids
 from ..contract import EventPlaces
-from ..matches import ids
 from .machine import TupleCounts
 from .runner import Runner
 

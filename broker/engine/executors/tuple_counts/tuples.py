@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row, Value
-from ..matches import Matched, MatchSource, matched_of
+from ...matches.sources import Matched, MatchSource, matched_of
 
 Taken: TypeAlias = tuple[int, object, int]
 """An operand, the item of its event, and that event's time."""

@@ -14,8 +14,8 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....events.batch import Batch, batch_of_rows
 from ....events.schema import Row
+from ...matches.sources import Item, tuple_item
 from ..event_ids import NO_IDS, EventIds
-from ..matches import Item, tuple_item
 from ..packed import Integers, integers, roomy
 from .pane_columns import PaneColumns
 

@@ -21,7 +21,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Slots
 from ....algebra.predicate import holds
 from ....events.schema import Row
-from ..matches import Item, tuple_item
+from ...matches.sources import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
 from .pane_columns import NO_ITEMS, NO_ROWS, PaneColumns

@@ -10,8 +10,8 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
+from ...matches.completions import HEADER, Completions
 from ...program.account import Account
-from ..completions import HEADER, Completions
 from .cell import GIVEN_NONE, WindowCell
 from .pane_groups import NO_REST, Group, below, joined, without
 from .stepping import Stepper

@@ -14,11 +14,11 @@ from mypy_extensions import i64
 
 from ....automaton.analyses.window_family import WindowFamily
 from ....events.schema import Row
+from ...matches.completions import Audience, Completions
+from ...matches.sources import Item
 from ...program.account import Account
 from ...program.target import Outcome, Target
-from ..completions import Audience, Completions
 from ..contract import SATISFYING, Executor, Member
-from ..matches import Item
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .family_cell import FamilyCell
 from .family_columns import tables_of_family

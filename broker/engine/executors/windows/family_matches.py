@@ -12,9 +12,9 @@ from typing import final
 
 from mypy_extensions import i64
 
+from ...matches.completions import HEADER, Audience, Completions, Events
+from ...matches.sources import MatchSource
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events
-from ..matches import MatchSource
 from .family_cell import SIDES
 from .pane_groups import joined
 from .tables import WindowTables

@@ -14,9 +14,9 @@ from typing import final
 from mypy_extensions import i64
 
 from ....events.schema import Row
+from ...matches.completions import HEADER, Completions
+from ...matches.sources import Item
 from ...program.account import Account
-from ..completions import HEADER, Completions
-from ..matches import Item
 from .completing import page_of
 from .family_cell import NEARBY, SIDES, FamilyCell, RectangleGroup
 from .family_columns import FamilyColumns

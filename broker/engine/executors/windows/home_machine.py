@@ -16,11 +16,11 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row, Value
+from ...matches.completions import Audience, Completions
+from ...matches.sources import Item, WaitingRun
 from ...program.account import FAILED, NOT_SUSPENDED, Account, reason_of
 from ...program.target import Outcome, Target
-from ..completions import Audience, Completions
 from ..contract import Executor, Member, OwnMember
-from ..matches import Item, WaitingRun
 from .cell import WindowCell, sizes
 from .completing import CompletedPanes
 from .home_tests import HomeConstants, HomeTests, Shape

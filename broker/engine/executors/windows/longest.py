@@ -13,7 +13,7 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ..completions import HEADER, Completions
+from ...matches.completions import HEADER, Completions
 from .cell import WindowCell
 from .completing import page_of
 from .pane_groups import NONE_YET, Group, below

@@ -15,10 +15,10 @@ from mypy_extensions import i64
 
 from ....events.instant import FOREVER
 from ....events.schema import Row
+from ...matches.completions import Audience, Completions
+from ...matches.sources import Item, WaitingRun
 from ...program.account import Account
-from ..completions import Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
-from ..matches import Item, WaitingRun
 from .cell import WindowCell, drop_idle, looked, sizes, slots_of
 from .completing import CompletedPanes
 from .longest import LongestWindows

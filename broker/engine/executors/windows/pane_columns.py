@@ -10,7 +10,7 @@ from typing import Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Row
-from ..matches import Item
+from ...matches.sources import Item
 from ..packed import Integers, integers, integers_of, put_integer
 from .sliding import MovingWindows
 from .window_page import SharedColumns

@@ -17,12 +17,12 @@ from mypy_extensions import i64
 
 from ....events.batch import Batch, batch_of_rows
 from ....events.schema import Row
+from ...matches.completions import HEADER, Audience, Completions
+from ...matches.sources import Item, WaitingRun
 from ...program.account import Account
-from ..completions import HEADER, Audience, Completions
 from ..contract import NOTHING_DUE, Executor, Member
 from ..event_ids import EventIds
 from ..event_span import EventSpan
-from ..matches import Item, WaitingRun
 from ..packed import Integers, integers, roomy
 from .batch_keys import UNKNOWN, BatchKeys
 from .batch_log import NOTHING

@@ -11,9 +11,9 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Value
+from ...matches.completions import HEADER, Audience, Completions, Events
+from ...matches.sources import Matched, MatchSource
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events
-from ..matches import Matched, MatchSource
 from ..packed import Floats, Integers, floats, integers, put_integer, roomy_floats
 from .batch_log import BatchLog
 from .tables import EXACT, TOTAL, AggregatePlan, WindowTables

@@ -17,7 +17,7 @@ from ....forecast.exceeding import Exceeding
 from ....forecast.key_state import KeyState
 from ....forecast.progress import Progress
 from ....forecast.states import NONE, States
-from ..matches import ids
+from ...matches.sources import ids
 from .cell import WindowCell
 from .machine import WindowMachine
 from .pane_groups import Group

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from typing import Any, Final, final
 
 from ....events.schema import Row
-from ..matches import Item, Matched
+from ...matches.sources import Item, Matched
 from .cell import WindowCell
 
 UNTOUCHED: Final = -1

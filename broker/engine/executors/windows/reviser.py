@@ -21,9 +21,9 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.predicate import All, condition, holds
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
+from ...matches.completions import Completions
+from ...matches.sources import Item, Matched, MatchSource, trace_of, tuple_item
 from ...program.account import MATCH_UNITS, Exhausted
-from ..completions import Completions
-from ..matches import Item, Matched, MatchSource, trace_of, tuple_item
 from ..revising import Reviser, Revision
 from .cell import WindowCell
 from .machine import WindowMachine

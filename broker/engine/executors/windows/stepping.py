@@ -16,8 +16,8 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....events.schema import Row
+from ...matches.sources import Item
 from ...program.account import Account
-from ..matches import Item
 from ..packed import Integers, integers, put_integer
 from .cell import WindowCell
 from .pane_groups import NO_REST, NONE_YET, Group, cut_all, oldest

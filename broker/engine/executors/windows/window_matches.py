@@ -14,9 +14,9 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.functions import bounded
 from ....events.schema import Row, Value
+from ...matches.completions import HEADER, Audience, Completions, Events
+from ...matches.sources import Assigned, Matched, MatchSource, WaitingRun
 from ...program.target import Target
-from ..completions import HEADER, Audience, Completions, Events
-from ..matches import Assigned, Matched, MatchSource, WaitingRun
 from .cell import WindowCell
 from .exact_sums import between
 from .pane_columns import PaneColumns

@@ -11,12 +11,12 @@ from typing import final
 from mypy_extensions import i64
 
 from ...events.batch import Batch
+from ..executors.event_ids import EventIds
+from ..executors.trace import mixed
 from ..index.intervals import Intervals
 from ..program.target import Target
 from ..program.transition import SlotUpdate
-from .event_ids import EventIds
-from .matches import Lineage, PartialMatch
-from .trace import mixed
+from .sources import Lineage, PartialMatch
 
 
 @final

@@ -1,7 +1,7 @@
 """Results as rows of numbers, of which columns and lines are gathered: where matches lie in columns, no object is made.
 
 A row is a place in columns of matches and a subscriber, or a result that is an object. Here: these rows, and lines for
-those who send results and read no more of them. Hot. Not here: columns of matches (executors.matches, result_parts),
+those who send results and read no more of them. Hot. Not here: columns of matches (sources, parts),
 names and types of columns (result_table).
 """
 
@@ -11,15 +11,15 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, Final, final
 
-from ..events.batch import Column, FloatColumn, IntegerColumn, ObjectColumn, TextColumn
-from ..events.coded_texts import CodedTexts
-from ..events.schema import Row, Schema
-from .executors.matches import MatchColumns, MatchSource
-from .match import Match
-from .ordinals import Ordinals
-from .program.target import Outcome
-from .result_parts import ResultParts, plain
-from .subscribing.subscriber import ResultIds, Subscriber
+from ...events.batch import Column, FloatColumn, IntegerColumn, ObjectColumn, TextColumn
+from ...events.coded_texts import CodedTexts
+from ...events.schema import Row, Schema
+from ..match import Match
+from ..ordinals import Ordinals
+from ..program.target import Outcome
+from ..subscribing.subscriber import ResultIds, Subscriber
+from .parts import ResultParts, plain
+from .sources import MatchColumns, MatchSource
 
 _NO_DETAILS: Final = ("kind", "subscription", "id", "start", "end", "lineage", "data")
 

@@ -1,7 +1,7 @@
 """What each target has of a batch, in order: a run, or the event alone; matches of a machine; or a report.
 
 A run whose place in a batch says what it is, is made only where its values or lineage are asked for. Here: reading the
-rows of a batch, and the fields of matches of runs. Hot. Not here: the rows (executors.completions), who gets what
+rows of a batch, and the fields of matches of runs. Hot. Not here: the rows (completions), who gets what
 (results, result_rows).
 """
 
@@ -11,17 +11,17 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from ..algebra.computation import Computation, ConstantValue, DurationValue, EventValue, RegisterValue, Slots
-from ..events.batch import Batch, Column, Integers, ObjectColumn, packed_integers
-from ..events.schema import Row, Value
-from ..events.text_codes import text_column
-from .executors.completions import ALONE, ENDS, EPOCHS, HEADER, LIMIT, NOTICE, RUN_ENDS, Completions
-from .executors.composed import Composed
-from .executors.matches import MatchColumns, PartialMatch, flattened
-from .executors.placed_runs import PairRuns, PlacedRuns
-from .executors.trace import FINAL_DEPTH, mixed
-from .program.account import NOT_SUSPENDED
-from .program.target import Outcome, Target
+from ...algebra.computation import Computation, ConstantValue, DurationValue, EventValue, RegisterValue, Slots
+from ...events.batch import Batch, Column, Integers, ObjectColumn, packed_integers
+from ...events.schema import Row, Value
+from ...events.text_codes import text_column
+from ..executors.trace import FINAL_DEPTH, mixed
+from ..program.account import NOT_SUSPENDED
+from ..program.target import Outcome, Target
+from .completions import ALONE, ENDS, EPOCHS, HEADER, LIMIT, NOTICE, RUN_ENDS, Completions
+from .composed import Composed
+from .placed_runs import PairRuns, PlacedRuns
+from .sources import MatchColumns, PartialMatch, flattened
 
 NO_EVENT: Final = -1
 OTHER: Final = 1 << 40  # a value that is computed

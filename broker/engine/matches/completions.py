@@ -18,13 +18,13 @@ from mypy_extensions import i64
 
 from ...events.batch import Batch, batch_of_rows
 from ...events.schema import Row
+from ..executors.event_ids import EventIds
+from ..executors.packed import Integers, integers, lengthened, roomy
 from ..notices import Notice
 from ..program.target import Target
 from .batch_events import BatchEvents
-from .event_ids import EventIds
-from .matches import Item, MatchSource, PartialMatch
-from .packed import Integers, integers, lengthened, roomy
 from .placed_runs import PlacedRuns
+from .sources import Item, MatchSource, PartialMatch
 
 Events: TypeAlias = Callable[[int], tuple[Row, int, Item]]
 """Values, time and item of an event, by its number."""

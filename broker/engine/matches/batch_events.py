@@ -12,10 +12,10 @@ from mypy_extensions import i64
 from ...algebra.computation import Slots
 from ...events.batch import Batch
 from ...events.schema import Row
+from ..executors.event_ids import EventIds
+from ..executors.trace import FINAL_DEPTH, mixed
 from ..program.target import Feed, Target
-from .event_ids import EventIds
-from .matches import Item, Lineage, PartialMatch, flattened
-from .trace import FINAL_DEPTH, mixed
+from .sources import Item, Lineage, PartialMatch, flattened
 
 
 @final

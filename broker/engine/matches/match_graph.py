@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import mypyc_attr
 
-from .matches import Expansion, Item, MatchSource, ids
+from .sources import Expansion, Item, MatchSource, ids
 
 EXPANSION_LINKS_MAX: Final = 10_000
 """The most events and links in one result; a larger result has no expansion."""

@@ -14,7 +14,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from ...algebra.computation import Slots
 from ...events.schema import Row, Value
-from .trace import mixed
+from ..executors.trace import mixed
 
 Item: TypeAlias = Any
 """An event in a match: its id; for a derived event, its contribution to a trace and the ids of its lineage."""

@@ -1,6 +1,6 @@
 """The outcome of an event for one target: matches, a notice, or a report that a limit was hit.
 
-Here: which matches of a source are results. Not here: sources (executors.matches), results.
+Here: which matches of a source are results. Not here: sources (sources), results.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mypy_extensions import mypyc_attr
 from ..notices import Notice
 from ..program.account import NOT_SUSPENDED
 from .completions import results_of
-from .matches import Matched, MatchSource
+from .sources import Matched, MatchSource
 
 NO_MATCH: Final = Matched([], 0, 0, ())
 """Stands in for the match in a result without one."""

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
-from ..events.arrow_output import arrow_table
-from ..events.errors import UnknownSubscription, shown
-from ..events.nearest import suggestion
-from ..events.schema import Schema
+from ...events.arrow_output import arrow_table
+from ...events.errors import UnknownSubscription, shown
+from ...events.nearest import suggestion
+from ...events.schema import Schema
 from .result_rows import ResultRows
 
 if TYPE_CHECKING:
-    from .subscribing.subscriber import Subscriber
+    from ..subscribing.subscriber import Subscriber
 
 FIELDS: Final[dict[str, str]] = {
     "kind": "string",
