@@ -172,6 +172,9 @@ class Results(Sequence[Match]):
         names = names_of(subscriptions)
         rows = ResultRows(frozenset(names), self.result_ids)
         self.enter(rows)
+        if self.parts.machines > 0:  # columns come in the order of those that may have results
+            order = [each.name for target in self.parts.targets for each in target.subscribers()]
+            rows.known = {name: rows.known[name] for name in order if name in rows.known}
         return table_of(rows, names, self.known)
 
     def lines(self) -> list[ResultLine] | None:
