@@ -1,7 +1,7 @@
 """The results of a batch: rows of numbers while the engine matches, objects when the caller reads them.
 
 Values, lineage and ids are made on access. Results are immutable once the batch is done. Here: reading. Not here:
-writing rows while events are matched (executors.completions), what a row has for a target (result_parts).
+writing rows while events are matched (matches.completions), what a row has for a target (matches.parts).
 """
 
 from __future__ import annotations
