@@ -46,6 +46,7 @@ HOT_MODULES: Final = (
     "broker/engine/engine.py",
     "broker/engine/executors/keyed_runs/column_plan.py",
     "broker/engine/inspection/view.py",
+    "broker/engine/parts.py",
     "broker/engine/program/account.py",
     "broker/engine/program/transition.py",
     "broker/events/batch.py",
