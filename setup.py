@@ -130,6 +130,7 @@ WARM: Final = (
     "broker/engine/ordinals.py",
     "broker/engine/program/directory.py",
     "broker/engine/program/program.py",
+    "broker/engine/program/recipient.py",
     "broker/engine/program/target.py",
     "broker/engine/program/watcher.py",
     "broker/engine/results.py",

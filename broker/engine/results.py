@@ -23,8 +23,9 @@ from .matches.sources import Matched, bound, contributed, trace_of
 from .notices import Notice
 from .ordinals import Ordinals, Tally
 from .program.account import EXHAUSTED, FAILED, FULL, NOT_SUSPENDED
+from .program.recipient import Recipient
 from .program.target import Target
-from .subscribing.subscriber import ResultIds, Subscriber
+from .subscribing.subscriber import ResultIds
 
 SUSPENSIONS: Final = {EXHAUSTED: WORK_LIMIT, FAILED: FAILURE, FULL: BYTES_LIMIT}
 
@@ -41,7 +42,7 @@ class Results(Sequence[Match]):
         self.parts = ResultParts(self.found)
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
         self.unmade: list[Failed] = []  # results that could not be made when they were read
-        self.known: Mapping[str, Subscriber] | None = None  # the engine's, for columns
+        self.known: Mapping[str, Recipient] | None = None  # the engine's, for columns
         self.result_ids = ResultIds() if result_ids is None else result_ids
         self._before = before  # equal results that earlier batches found in this batch's first epoch
         self._ordinals: list[int] | None = None
@@ -51,7 +52,7 @@ class Results(Sequence[Match]):
         """The number of matches; compressed ones count once, and so do those of equal subscriptions."""
         return self.found.matches
 
-    def reference(self, event: int, subscriber: Subscriber) -> str:
+    def reference(self, event: int, subscriber: Recipient) -> str:
         """The id of the result that reports a suspension at an event."""
         return self.result_ids.of(subscriber).id("suspended\0", int(self.found.item_of(event)), 0)
 
@@ -66,12 +67,12 @@ class Results(Sequence[Match]):
         self.parts.read()
         return self.parts
 
-    def _served(self, at: int) -> list[Subscriber]:
+    def _served(self, at: int) -> list[Recipient]:
         """The subscribers that have the match of a run."""
         born = self.parts.born(at)
         return [each for each in self.parts.targets[at].subscribers() if born > each.since]
 
-    def _runs(self) -> Iterator[tuple[int, Subscriber]]:
+    def _runs(self) -> Iterator[tuple[int, Recipient]]:
         """Part and subscriber of every result of runs, in order."""
         composed = self.parts.composed
         for at in range(len(composed)):
@@ -121,7 +122,7 @@ class Results(Sequence[Match]):
                 tally[entry] = tally.get(entry, 0) + 1
         return tally
 
-    def _make(self, at: int, subscriber: Subscriber, ordinal: int) -> Match:
+    def _make(self, at: int, subscriber: Recipient, ordinal: int) -> Match:
         """The result for a match of a run."""
         parts = self.parts
         values = parts.values(at)
@@ -130,7 +131,7 @@ class Results(Sequence[Match]):
         start, end, data = int(parts.start(at)), int(parts.end(at)), parts.targets[at].outcome.named(values)
         return found_match(subscriber.name, identity, start, end, events, data)
 
-    def _compose(self, at: int, composed: Composed, matched: Matched, subscriber: Subscriber) -> Match:
+    def _compose(self, at: int, composed: Composed, matched: Matched, subscriber: Recipient) -> Match:
         """The result for a machine's match, or for a notice."""
         name, event = subscriber.name, self.parts.events[at]
         if composed.notice is not None:
@@ -155,7 +156,7 @@ class Results(Sequence[Match]):
         start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if not subscriber.shows_lineage():
             return found_match(name, identity, start, end, None, data, None, tuples, incomplete, None, lifetime)
-        names = subscriber.form.operands
+        names = subscriber.told.operands
         lineage = contributed(matched)
         bindings = bound(matched, names) if names else None
         expansion = None if composed.each_one else source.expansion(names)
@@ -237,7 +238,7 @@ class Results(Sequence[Match]):
                 for subscriber in target.subscribers():
                     yield from self._each(at, composed, subscriber)
 
-    def _only(self, at: int, composed: Composed, subscriber: Subscriber) -> Match:
+    def _only(self, at: int, composed: Composed, subscriber: Recipient) -> Match:
         """The only result of an outcome."""
         try:
             matched = NO_MATCH if composed.source is None else composed.source.one()
@@ -245,7 +246,7 @@ class Results(Sequence[Match]):
         except Exception as error:  # any error concerns this result only
             return self._unmade(at, subscriber, error)
 
-    def _each(self, at: int, composed: Composed, subscriber: Subscriber) -> Iterator[Match]:
+    def _each(self, at: int, composed: Composed, subscriber: Recipient) -> Iterator[Match]:
         """The results of an outcome for a subscriber."""
         try:
             for matched in composed.each():
@@ -253,7 +254,7 @@ class Results(Sequence[Match]):
         except Exception as error:  # any error concerns these results only
             yield self._unmade(at, subscriber, error)
 
-    def _unmade(self, at: int, subscriber: Subscriber, error: Exception) -> Match:
+    def _unmade(self, at: int, subscriber: Recipient, error: Exception) -> Match:
         """The result that replaces one which could not be made because of a defect of this program.
 
         The subscription continues: reading a result must not affect later matches.

@@ -17,9 +17,9 @@ from .disorder.joined import JoinedResults
 from .executors.event_ids import EventIds
 from .match import Match
 from .matches.composed import Composed
+from .program.recipient import Recipient
 from .program.target import Outcome, Target
 from .results import Results
-from .subscribing.subscriber import Subscriber
 
 MADE_AT_ONCE_MAX: Final = 1_024
 """The most tuples of a batch, over all subscriptions, that are made like other results."""
@@ -75,7 +75,7 @@ def _count(composed: Composed | None) -> int | None:
     return None if composed is None else composed.count()
 
 
-def _share(results: Results, event: int, composed: Composed, outcome: Outcome, subscriber: Subscriber) -> Share:
+def _share(results: Results, event: int, composed: Composed, outcome: Outcome, subscriber: Recipient) -> Share:
     """A share with its own Results of the one event, so that it does not keep the rest of the batch in memory."""
     found = results.found
     derived = event - len(found.times)

@@ -9,7 +9,7 @@ Here: keeping plans. Not here: making one (broker.forecast.plan).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 from ...algebra.terms import LiteralUsed
 from ...automaton.automaton import Automaton
@@ -19,10 +19,9 @@ from ...language.literal_orders import first_equal
 from ...language.marked_literals import Literals, mark
 from .recently_used import Recent
 
-if TYPE_CHECKING:
-    from ..subscribing.subscriber import CompiledQuery, Subscriber
-
-Foretelling: TypeAlias = Callable[[tuple[Automaton, ...]], ForecastPlan]
+Automata: TypeAlias = tuple[Automaton, ...]
+AutomataOf: TypeAlias = Callable[[Literals], Automata]
+Foretelling: TypeAlias = Callable[[Automata], ForecastPlan]
 Equalities: TypeAlias = tuple[int, ...]
 
 ZERO: Final = -1
@@ -38,36 +37,37 @@ class ForecastPlans:
         self._kept: Recent[Equalities, ForecastPlan] = Recent(PATTERNS_MAX)
         self._missing: set[Equalities] = set()  # patterns whose plans depend on values
 
-    def plan(self, subscriber: Subscriber) -> ForecastPlan:
+    def plan(
+        self, literals: Literals, fixed: tuple[int, ...], own: Callable[[], Automata], alike: AutomataOf | None
+    ) -> ForecastPlan:
         """The plan of a subscription, which has its machine, if it needs one. Raises DefinitionError or LimitExceeded.
 
-        O(literals), or O(size of the automata squared)."""
-        literals, form = subscriber.literals, subscriber.form
-        if not literals or form.template is None:
-            return self._make(subscriber.as_written())
+        `own`: its automata as they are written; `alike`: those with other literals, of which those at `fixed` are the
+        same in all texts of the form; None if there are no others. O(literals), or O(size of the automata squared)."""
+        if not literals or alike is None:
+            return self._make(own())
         equal = _pattern(literals)
         found = self._kept.get(equal)
         if found is None and equal not in self._missing:
-            found = self._shared(form, literals, form.decisive.fixed, equal)
+            found = self._shared(alike, literals, fixed, equal)
             if found is not None:
                 self._kept.put(equal, found)
             else:
                 if len(self._missing) >= PATTERNS_MAX:
                     self._missing.clear()
                 self._missing.add(equal)
-        return self._make(subscriber.as_written()) if found is None else found
+        return self._make(own()) if found is None else found
 
     def _shared(
-        self, form: CompiledQuery, literals: Literals, fixed: tuple[int, ...], equal: Equalities
+        self, alike: AutomataOf, literals: Literals, fixed: tuple[int, ...], equal: Equalities
     ) -> ForecastPlan | None:
-        """The plan of all with such literals, of which those at `fixed` are the same in all texts of the form; None if
-        it depends on their values."""
+        """The plan of all with such literals; None if it depends on their values."""
         marked = [
             value if number in fixed or first in fixed or first == ZERO else mark(value, first)
             for number, (value, first) in enumerate(zip(literals, equal))
         ]
         try:
-            found = self._make(form.as_written(tuple(marked)))
+            found = self._make(alike(tuple(marked)))
         except LiteralUsed:
             return None
         return found if all(window == FOREVER for window in found.windows) else None  # bounds are values of literals

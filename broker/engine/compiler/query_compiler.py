@@ -177,7 +177,8 @@ class QueryCompiler:
             if form.machine is not None:
                 subscriber.machine = form.machine.plan(literals)
             if form.foretells is not None:
-                subscriber.plan = form.foretells.plan(subscriber)
+                alike = None if form.template is None else form.as_written
+                subscriber.plan = form.foretells.plan(literals, form.decisive.fixed, subscriber.as_written, alike)
         except (LimitExceeded, DefinitionError) as error:
             raise type(error)(f"subscription {subscriber.name!r}: {error}") from None
         return subscriber

@@ -302,7 +302,7 @@ class Registry:
             lane, machine = registration.lane, registration.matcher.machine
             first = registration.member.target.first
             assert first is not None
-            names = first.form.operands
+            names = first.told.operands
             if names:
                 begun = machine.waiting_runs(registration.member, time, lane.position, lane.places)
         if begun is None:

@@ -24,9 +24,9 @@ from ..index.spaces import Space
 from ..matches.completions import Completions
 from ..matches.sources import PartialMatch, WaitingRun
 from ..program.directory import Directory
+from ..program.recipient import Recipient
 from ..program.target import Feed
 from ..program.watcher import EventWatcher, Watcher
-from ..subscribing.subscriber import Subscriber
 
 NO_EVENT: Final = 0
 
@@ -54,19 +54,19 @@ class MergedAutomata:
         """Runs of the program, initially none."""
         raise AssertionError
 
-    def add(self, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> End:
+    def add(self, automaton: Automaton, subscriber: Recipient | None, feed: Feed | None) -> End:
         """Merge an automaton into the program, for a subscriber, a stream, or both. O(states of the automaton)."""
         raise AssertionError
 
-    def remove(self, end: End, subscriber: Subscriber | None, feed: Feed | None) -> None:
+    def remove(self, end: End, subscriber: Recipient | None, feed: Feed | None) -> None:
         """Undo one `add`. O(states of the automaton, and subscribers of the end)."""
         raise AssertionError
 
-    def join(self, recipe: Recipe, subscriber: Subscriber) -> bool:
+    def join(self, recipe: Recipe, subscriber: Recipient) -> bool:
         """Add a subscription without states of its own; False if it needs them."""
         raise AssertionError
 
-    def leave(self, recipe: Recipe, subscriber: Subscriber, branch: int) -> None:
+    def leave(self, recipe: Recipe, subscriber: Recipient, branch: int) -> None:
         """Undo one `join` of that branch; no effect if the join was refused."""
         raise AssertionError
 

@@ -16,8 +16,9 @@ from ...events.coded_texts import CodedTexts
 from ...events.schema import Row, Schema
 from ..match import Match
 from ..ordinals import Ordinals
+from ..program.recipient import Recipient
 from ..program.target import Outcome
-from ..subscribing.subscriber import ResultIds, Subscriber
+from ..subscribing.subscriber import ResultIds
 from .parts import ResultParts, plain
 from .sources import MatchColumns, MatchSource
 
@@ -35,7 +36,7 @@ class ResultRows:
         self.result_ids = result_ids
         self.columns: list[MatchColumns | None] = []
         self.places: list[int] = []
-        self.subscribers: list[Subscriber | None] = []
+        self.subscribers: list[Recipient | None] = []
         self.ordinals: dict[int, int] = {}  # by row the number among equal results of a moment, if it is not 0
         self.withdrawn: set[int] = set()
         self.made: dict[int, Match] = {}
@@ -46,22 +47,22 @@ class ResultRows:
         self._outcome: Outcome | None = None  # of the last match of a run
         self._plain = True  # none of its values can raise
 
-    def wants(self, subscriber: Subscriber) -> bool:
+    def wants(self, subscriber: Recipient) -> bool:
         """Whether its results are asked for."""
         return not self.wanted or subscriber.name in self.wanted
 
-    def _put(self, columns: MatchColumns, place: int, subscriber: Subscriber) -> None:
+    def _put(self, columns: MatchColumns, place: int, subscriber: Recipient) -> None:
         if self.count == 0 or self.subscribers[-1] is not subscriber:
-            self.known[subscriber.name] = subscriber.form.schema
+            self.known[subscriber.name] = subscriber.told.schema
         self.columns.append(columns)
         self.places.append(place)
         self.subscribers.append(subscriber)
         self.count += 1
 
-    def add(self, subscriber: Subscriber, source: MatchSource, withdrawn: bool) -> bool:
+    def add(self, subscriber: Recipient, source: MatchSource, withdrawn: bool) -> bool:
         """Add matches, or withdrawals of such, if they lie in columns. O(their number)."""
         placed = source.placed()
-        if placed is None or len(subscriber.form.operands) > 0:
+        if placed is None or len(subscriber.told.operands) > 0:
             return False
         if self.wants(subscriber):
             columns, places = placed
@@ -71,17 +72,17 @@ class ResultRows:
                 self._put(columns, place, subscriber)
         return True
 
-    def report(self, match: Match, subscriber: Subscriber) -> None:
+    def report(self, match: Match, subscriber: Recipient) -> None:
         """Add a result that is an object."""
         if self.wants(subscriber):
-            self.known[subscriber.name] = subscriber.form.schema
+            self.known[subscriber.name] = subscriber.told.schema
             self.made[self.count] = match
             self.columns.append(None)
             self.places.append(-1)
             self.subscribers.append(None)
             self.count += 1
 
-    def enter(self, parts: ResultParts, at: int, subscriber: Subscriber, ordinals: Ordinals) -> None:
+    def enter(self, parts: ResultParts, at: int, subscriber: Recipient, ordinals: Ordinals) -> None:
         """Add a match of a run. Raises what its values do."""
         if not self.wants(subscriber):
             return
@@ -207,8 +208,8 @@ class ResultRows:
                 outcome: Outcome = parts.targets[self.places[row]].outcome
                 if outcome is not known:
                     known, position = outcome, _place(name, outcome.names)
-            elif subscriber.form is not known:
-                known, position = subscriber.form, _place(name, subscriber.form.schema.names)
+            elif subscriber.told is not known:
+                known, position = subscriber.told, _place(name, subscriber.told.schema.names)
             found.append(position)
         return found
 

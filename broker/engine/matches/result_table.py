@@ -18,7 +18,7 @@ from ...events.schema import Schema
 from .result_rows import ResultRows
 
 if TYPE_CHECKING:
-    from ..subscribing.subscriber import Subscriber
+    from ..program.recipient import Recipient
 
 FIELDS: Final[dict[str, str]] = {
     "kind": "string",
@@ -101,7 +101,7 @@ class ResultTable(Mapping[str, Any]):
         return rows.attribute(self._names[name], self.types[name])
 
 
-def table_of(rows: ResultRows, names: Sequence[str], known: Mapping[str, Subscriber] | None) -> ResultTable:
+def table_of(rows: ResultRows, names: Sequence[str], known: Mapping[str, Recipient] | None) -> ResultTable:
     """The table of rows of these subscriptions, or of those that have some. `known`: those of the engine.
 
     Raises UnknownSubscription.
@@ -111,7 +111,7 @@ def table_of(rows: ResultRows, names: Sequence[str], known: Mapping[str, Subscri
     for name in names:
         subscriber = None if known is None else known.get(name)
         if subscriber is not None:
-            schemas.append(subscriber.form.schema)
+            schemas.append(subscriber.told.schema)
         elif name not in found and known is not None:
             raise UnknownSubscription(f"unknown subscription {name!r}{suggestion(name, list(known))}")
     return ResultTable(rows, [*schemas, *found.values()])

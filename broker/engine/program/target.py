@@ -14,7 +14,7 @@ from ...algebra.computation import Computation, Slots
 from ...algebra.predicate import computation
 from ...algebra.terms import Term
 from ...events.schema import Row
-from ..subscribing.subscriber import Subscriber
+from .recipient import Recipient
 from .watcher import Watcher
 
 ALWAYS_SINCE: Final = -(1 << 62)  # earlier than any event: for a subscription that was there from the beginning
@@ -78,14 +78,14 @@ class Target:
 
     __slots__ = ("feeds", "first", "others", "outcome", "watchers")
 
-    def __init__(self, outcome: Outcome, first: Subscriber | None) -> None:
+    def __init__(self, outcome: Outcome, first: Recipient | None) -> None:
         self.outcome = outcome
         self.first = first
-        self.others: list[Subscriber] | None = None  # nearly all targets have one subscriber
+        self.others: list[Recipient] | None = None  # nearly all targets have one subscriber
         self.feeds: list[Feed] | None = None
         self.watchers: list[Watcher] | None = None
 
-    def join(self, subscriber: Subscriber) -> None:
+    def join(self, subscriber: Recipient) -> None:
         if self.first is None:
             self.first = subscriber
         elif self.others is None:
@@ -93,7 +93,7 @@ class Target:
         else:
             self.others.append(subscriber)
 
-    def serve(self, subscriber: Subscriber | None, feed: Feed | None) -> None:
+    def serve(self, subscriber: Recipient | None, feed: Feed | None) -> None:
         """Add a subscriber, a stream that is made of the matches, or both."""
         if subscriber is not None:
             self.join(subscriber)
@@ -104,7 +104,7 @@ class Target:
         """Whether it serves neither a subscriber nor a stream."""
         return self.first is None and self.feeds is None
 
-    def without_feed(self, subscriber: Subscriber | None, feed: Feed | None) -> Target:
+    def without_feed(self, subscriber: Recipient | None, feed: Feed | None) -> Target:
         """Undo one `serve`: a target for all the others. O(subscribers)."""
         left = self.without("", 0) if subscriber is None else self.without(subscriber.name, subscriber.branch)
         if left.feeds is not None and feed is not None:
@@ -122,7 +122,7 @@ class Target:
         left.watchers = self.watchers
         return left
 
-    def subscribers(self) -> list[Subscriber]:
+    def subscribers(self) -> list[Recipient]:
         if self.first is None:
             return []
         return [self.first] if self.others is None else [self.first, *self.others]

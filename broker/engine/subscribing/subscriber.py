@@ -24,6 +24,7 @@ from ...language.marked_literals import Literals
 from ...language.subscription import SubscriptionDefinition
 from ...language.wording import Wording
 from ..compiler.recipes import Recipe
+from ..program.recipient import Recipient, ResultForm
 
 if TYPE_CHECKING:
     from ...automaton.arc_updates import ArcUpdate, ChangingArcs
@@ -95,13 +96,13 @@ class QueryPlans(NamedTuple):
 
 
 @final
-class CompiledQuery:
+class CompiledQuery(ResultForm):
     """The form of subscriptions of one shape: all that they have in common. `decisive`: what their literals have."""
 
     def __init__(self, said: QueryWording, results: QueryResults, made: QueryAutomata, runs: QueryPlans) -> None:
+        super().__init__(results.publish, results.schema, results.operands, results.lineage)
         self.language, self.written, self.canonical, self.sources, self.report, self.forecast = said
         self.decisive = Decisive()
-        self.publish, self.schema, self.operands, self.lineage = results
         self.states, self.constructed, self.rewritings, self.rules_off = made
         self.template, self.recipes, self.branches, self.machine, self.foretells, self.changing = runs
         self._written: tuple[MarkedParts, list[AutomatonMaker]] | None = None
@@ -140,19 +141,15 @@ class CompiledQuery:
 
 @final
 @mypyc_attr(acyclic=True)  # nothing that it refers to knows subscribers
-class Subscriber:
-    """A subscription, or one of its further automata if `branch` is not 0.
+class Subscriber(Recipient):
+    """A subscription with the way in which it is run.
 
     `results`: the definition's option. `updates`: those of its arcs so far, if they may change, and `changed` the arcs
-    after them, if there were any. It gets the matches of runs that began after `since`. `own`: its text, if that is not
-    the form's text with the literals. `machine`, and `plan` of its forecasts: those of the form with the literals, if
-    the form has them.
+    after them, if there were any. `own`: its text, if that is not the form's text with the literals. `machine`, and
+    `plan` of its forecasts: those of the form with the literals, if the form has them.
     """
 
-    __slots__ = (
-        *("branch", "changed", "form", "lineage", "literals", "machine", "name", "own", "plan", "results", "since"),
-        "updates",
-    )
+    __slots__ = ("changed", "form", "machine", "own", "plan", "results", "updates")
 
     def __init__(
         self,
@@ -164,13 +161,9 @@ class Subscriber:
         since: i64,
         branch: i64,
     ) -> None:
-        self.name = name
+        super().__init__(name, form, literals, lineage, since, branch)
         self.form = form
-        self.literals = literals
         self.own = own
-        self.lineage = lineage
-        self.since: i64 = since
-        self.branch: i64 = branch
         self.machine: MachinePlan | None = None
         self.plan: ForecastPlan | None = None
         self.results: str | None = None
@@ -215,15 +208,7 @@ class Subscriber:
             self.name, form.language, query, self.lineage, form.report, form.forecast, self.results
         )
 
-    def shows_lineage(self) -> bool:
-        """Whether its results have their lineage, for a subscription with a machine."""
-        return self.form.lineage if self.lineage is None else self.lineage
-
     def identity(self) -> str:
-        """The part of an id that does not depend on the match.
-
-        It is the same wherever and whenever the match is found.
-        """
         return f"{self.name}\0{self.text()}\0{self.branch}\0"
 
 
@@ -253,9 +238,9 @@ class ResultIds:
 
     def __init__(self, most: int = IDENTITIES_MAX) -> None:
         self.most = most
-        self._known: dict[Subscriber, Identity] = {}
+        self._known: dict[Recipient, Identity] = {}
 
-    def of(self, subscriber: Subscriber) -> Identity:
+    def of(self, subscriber: Recipient) -> Identity:
         """O(1), but for the first time O(its text)."""
         found = self._known.get(subscriber)
         if found is None:
@@ -264,7 +249,7 @@ class ResultIds:
             found = self._known[subscriber] = Identity(subscriber.identity())
         return found
 
-    def forget(self, subscriber: Subscriber) -> None:
+    def forget(self, subscriber: Recipient) -> None:
         """It is gone. O(1)."""
         self._known.pop(subscriber, None)
 

@@ -182,6 +182,7 @@ class ColumnRuns(ColumnMatches):
                 last = cell.last
                 if last < 0:
                     last = self._return(stream, cell, opened, i)
+                    numbers = matrix.numbers  # it may have moved
                     if last == TAKEN:
                         if len(found.faults) > 0 or len(found.derived) > 0:
                             self.begun += int(followed)
@@ -189,7 +190,6 @@ class ColumnRuns(ColumnMatches):
                         if foretold is not None:
                             foretold.ends(i)
                         continue
-                    numbers = matrix.numbers  # it may have moved
                 cell.last = i
                 if cell.static is not None and cell.plan is not None:
                     plan = cell.plan

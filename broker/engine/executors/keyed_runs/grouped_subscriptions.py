@@ -20,9 +20,9 @@ from ...index.family import Family
 from ...index.intervals import Intervals
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
+from ...program.recipient import Recipient
 from ...program.target import Outcome, Target
 from ...program.transition import UNBOUNDED, Place
-from ...subscribing.subscriber import Subscriber
 
 
 @final
@@ -51,7 +51,7 @@ class Bulk:
         self._numbers = 0
         self._groups: dict[tuple[int, Key], MemberGroup] = {}
 
-    def join(self, recipe: Recipe, subscriber: Subscriber) -> bool:
+    def join(self, recipe: Recipe, subscriber: Recipient) -> bool:
         """Add a subscription; False if it needs states of its own. O(log members), and moves of machine words."""
         literals = subscriber.literals
         bounds = recipe.bounds(literals)
@@ -74,7 +74,7 @@ class Bulk:
             group.place.lineage += 1
         return True
 
-    def leave(self, recipe: Recipe, subscriber: Subscriber, branch: int) -> None:
+    def leave(self, recipe: Recipe, subscriber: Recipient, branch: int) -> None:
         """Undo one `join` of that branch; no effect if the join was refused."""
         literals = subscriber.literals
         bounds = recipe.bounds(literals)

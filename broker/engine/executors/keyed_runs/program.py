@@ -19,10 +19,10 @@ from ....language.marked_literals import Literals
 from ...compiler.recipes import Recipe
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
+from ...program.recipient import Recipient
 from ...program.target import Feed, Outcome, Target
 from ...program.transition import UNBOUNDED, Place, SlotUpdate, Transition
 from ...program.watcher import Watch, Watcher
-from ...subscribing.subscriber import Subscriber
 from ..merged import MergedAutomata, MergedRuns, SchemaOf
 from .column_runs import ColumnRuns
 from .explanation import drawn, explained
@@ -57,7 +57,7 @@ class KeyedAutomata(MergedAutomata):
     def runs(self) -> MergedRuns:
         return ColumnRuns(self.directory, self.places, self.bulk)
 
-    def add(self, automaton: Automaton, subscriber: Subscriber | None, feed: Feed | None) -> object:
+    def add(self, automaton: Automaton, subscriber: Recipient | None, feed: Feed | None) -> object:
         end, change = self.forest.insert(automaton)
         for node in change.nodes:
             self._place(node)
@@ -72,7 +72,7 @@ class KeyedAutomata(MergedAutomata):
         self._want_lineage(end, subscriber, feed, 1)
         return end
 
-    def remove(self, end: object, subscriber: Subscriber | None, feed: Feed | None) -> None:
+    def remove(self, end: object, subscriber: Recipient | None, feed: Feed | None) -> None:
         assert isinstance(end, End)
         arc = self._ends[end.number]
         target = self.target(end)
@@ -91,7 +91,7 @@ class KeyedAutomata(MergedAutomata):
         assert target is not None
         return target
 
-    def _want_lineage(self, end: End, subscriber: Subscriber | None, feed: Feed | None, difference: int) -> None:
+    def _want_lineage(self, end: End, subscriber: Recipient | None, feed: Feed | None, difference: int) -> None:
         # A later subscriber of a published result may ask for lineage, when the run is too old to start collecting it.
         if feed is None and not (subscriber is not None and subscriber.lineage):
             return
@@ -100,10 +100,10 @@ class KeyedAutomata(MergedAutomata):
             self.places[node.number].lineage += difference
             node = node.parent
 
-    def join(self, recipe: Recipe, subscriber: Subscriber) -> bool:
+    def join(self, recipe: Recipe, subscriber: Recipient) -> bool:
         return self.bulk.join(recipe, subscriber)
 
-    def leave(self, recipe: Recipe, subscriber: Subscriber, branch: int) -> None:
+    def leave(self, recipe: Recipe, subscriber: Recipient, branch: int) -> None:
         self.bulk.leave(recipe, subscriber, branch)
 
     def watch(self, end: object, watcher: Watcher, states: list[int]) -> None:
