@@ -15,20 +15,6 @@ ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = ("broker", "client", "spark_bridge")
 KNOWN: Final[tuple[frozenset[str], ...]] = (
     frozenset({
-        "broker.engine.compiler.foretold",
-        "broker.engine.compiler.templates",
-        "broker.engine.executors.contract",
-        "broker.engine.executors.machine_plan",
-        "broker.engine.executors.merged",
-        "broker.engine.matches.batch_events",
-        "broker.engine.matches.completions",
-        "broker.engine.matches.placed_runs",
-        "broker.engine.program.directory",
-        "broker.engine.program.target",
-        "broker.engine.program.transition",
-        "broker.engine.subscribing.subscriber",
-    }),
-    frozenset({
         "broker.forecast.judging",
         "broker.forecast.key_state",
         "broker.forecast.keyed_stream",

@@ -53,7 +53,7 @@ class Player:
         found = Completions()
         found.serve(self.machine.audience())
         if hits:
-            self.machine.take(sum(1 << hit for hit in hits), row, time, self.position, place, (), item, found)
+            self.machine.take(sum(1 << hit for hit in hits), row, time, self.position, place, 0, item, found)
         if self.check:
             self.machine.check_invariants()
         return self.read(found.since(0, row, time, item))
