@@ -12,6 +12,7 @@ from strategies import afa, cayuga_queries, composite_subscriptions, group_queri
 from broker.algebra.terms import Constant, walk
 from broker.automaton.arc_updates import ArcUpdate
 from broker.automaton.automaton import Automaton, Computed
+from broker.automaton.rewriting.alternatives import EQUAL_MAX
 from broker.engine import Engine, Options
 from broker.engine.executors.groups.machine_plan import GroupPlan
 from broker.engine.executors.kleene.machine_plan import PatternPlan
@@ -139,6 +140,8 @@ def compare(schemas: dict[str, Schema], language: str, text: str, data: st.DataO
     assert one.text() == two.text()
     assert one.definition() == two.definition()
     assert one.definition().query == other
+    if any(len(arc.guard) > EQUAL_MAX for automaton in one.form.automata() for arc in automaton.arcs):
+        return  # of equal literals fewer alternatives are left, and only where these are few are they made shorter
     compiled = [subscriber.form.compiled(subscriber.literals) for subscriber in (one, two)]
     assert compiled[0].automata == compiled[1].automata
     assert repr(compiled[0]) == repr(compiled[1])
