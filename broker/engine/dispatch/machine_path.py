@@ -18,7 +18,7 @@ from ...algebra.normal_form import ALWAYS
 from ...events.batch import Batch
 from ..executors.event_ids import EventIds
 from ..executors.event_span import NO_EVENT, EventSpan
-from ..executors.packed import integers
+from ..executors.packed import integers, lengthened
 from ..matches.completions import Completions
 from .input_masks import InputMasks, filled
 from .keyed import FILED
@@ -56,10 +56,12 @@ class MachinePath:
             return False
         span = EventSpan(times, batch, ids)
         ones = filled(integers(), n if self.keyed else 0, FILED)
+        uncounted = span.places
         at: i64
         for at in range(len(self.lanes)):
             lane = self.lanes[at]
             span.position = lane.position
+            span.places = uncounted if len(lane.keys) == 0 else lengthened(integers(), n)
             span.masks = ones
             self._count(lane, self.unfiled[at], span)
             for index in lane.indexes:

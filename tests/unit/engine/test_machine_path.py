@@ -159,3 +159,20 @@ def test_who_fails_in_a_batch_stops_there_and_no_other_does(kind: str, monkeypat
         assert any(match.subscription == "faulty-0" and match.limit is None for match in found)
         told.append(sorted(found, key=_whose))
     assert told[0] == told[1]
+
+
+def test_machines_whose_events_nobody_counts_get_no_numbers_of_other_machines() -> None:
+    texts = {
+        "counts": ("ptopss", "FROM S a: v = 1 b: v = 2 MATCH a, b"),
+        "runs": ("sase", "PATTERN SEQ(S a, S+ b[], S c) WHERE skip_till_next_match(a, b, c) { c.v = 2 } WITHIN 20 us"),
+    }
+    snapshots = []
+    for size in (1, 2):
+        made = Engine()
+        made.add_stream("S", {"k": "string", "p": "float", "v": "int"})
+        for name, (language, text) in texts.items():
+            made.subscribe(name, language, text)
+        for at in range(0, 2, size):
+            made.publish("S", list(range(at, at + size)), [("A", 1.0, 1)] * size)
+        snapshots.append(made.snapshot())
+    assert snapshots[0] == snapshots[1]
