@@ -4,6 +4,7 @@ the hot modules what they are compiled to, all of it or nothing."""
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import zipfile
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -25,6 +26,7 @@ STALE = (
     f"broker/engine/dispatch/dispatcher{COMPILED}",
     f"broker/stale{COMPILED}",
 )
+LISTS = ("HOT_FOLDERS", "HOT_MODULES", "WARM", "COLD")  # of setup.py
 WITHOUT_COMPILER = {"PATH": str(Path(sys.executable).parent), "CC": "/nonexistent"}
 PAIRS = """
 from broker.engine import Engine
@@ -57,14 +59,16 @@ def sources() -> set[str]:
 
 
 def hot() -> list[str]:
-    """The modules that setup.py lists."""
-    found: list[str] = []
+    """The modules that setup.py names, and those of its folders but for what runs once (`ONCE`)."""
+    named: dict[str, tuple[str, ...]] = {}
     for node in ast.parse((ROOT / "setup.py").read_text(encoding="utf-8")).body:
         match node:
-            case ast.AnnAssign(target=ast.Name(id="HOT" | "WARM"), value=ast.Tuple() as names):
-                found += ast.literal_eval(names)
-    assert found, "setup.py lists no hot modules"
-    return found
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Tuple() as value) if name in LISTS:
+                named[name] = ast.literal_eval(value)
+    once = re.compile(r"(__init__|explanation|.*_plan)\.py")
+    found = [path for folder in named["HOT_FOLDERS"] for path in (ROOT / folder).rglob("*.py")]
+    within = {path.relative_to(ROOT).as_posix() for path in found if not once.fullmatch(path.name)}
+    return [*named["HOT_MODULES"], *sorted(within.difference(named["WARM"], named["COLD"])), *named["WARM"]]
 
 
 def test_top_level_is_exactly_three_packages(wheel: Path, pure_wheel: Path, without_compiler: Path) -> None:
