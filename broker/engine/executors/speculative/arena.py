@@ -103,11 +103,6 @@ class Arena:
             missing: list[object] = [None] * (self.room * layout.objects - len(self.objects))
             self.objects.extend(missing)
 
-    def reserve_links(self, count: i64) -> None:
-        """Make room for that many more links."""
-        if 2 * (self.linked + count) > len(self.links):
-            self.links = roomy(self.links, 2 * (self.linked + count))
-
     def link(self, before: i64, id: i64) -> i64:
         """A new link to an event. O(1), amortised."""
         at = self.linked
