@@ -69,7 +69,7 @@ class Audience:
         """For each target the number of subscribers before it; at the end, of all. O(targets) once."""
         if not self._served:
             self._served = [0]
-            for target in self.targets:
+            for target in self.everybody():
                 self._served.append(self._served[-1] + len(target.subscribers()))
         return self._served
 
@@ -103,6 +103,21 @@ class Audience:
     def total(self, found: Completions, at: i64) -> int:
         """The number of results of a row for all targets, without making any; here each has the same matches."""
         return int(found.numbers[at + 5]) * self.served()[-1]
+
+
+@final
+class Everybody(Audience):
+    """The subscribers of a machine whose rows name their own: all, for what is reported to them together."""
+
+    def __init__(self, targets: Callable[[], list[Target]], compressed: bool) -> None:
+        super().__init__([], compressed)
+        self._all = targets
+
+    def everybody(self) -> list[Target]:
+        """O(members) once."""
+        if not self.targets:
+            self.targets = self._all()
+        return self.targets
 
 
 @final

@@ -18,7 +18,7 @@ from ...matches.completions import Audience, Completions
 from ...matches.sources import Item
 from ...program.account import Account
 from ...program.target import Outcome, Target
-from ..contract import SATISFYING, Executor, Member
+from ..contract import SATISFYING, EventExecutor, Member
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .family_cell import FamilyCell
 from .family_columns import tables_of_family
@@ -41,7 +41,7 @@ class FamilyMember(Member):
 
 
 @final
-class FamilyMachine(Executor):
+class FamilyMachine(EventExecutor):
     """The members, and their partitions by the attributes of BY (as WindowMachine)."""
 
     def __init__(

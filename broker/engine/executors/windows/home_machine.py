@@ -16,11 +16,11 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row, Value
-from ...matches.completions import Audience, Completions
+from ...matches.completions import Audience, Completions, Everybody
 from ...matches.sources import Item, WaitingRun
 from ...program.account import FAILED, NOT_SUSPENDED, Account, reason_of
 from ...program.target import Outcome, Target
-from ..contract import Executor, Member, OwnMember
+from ..contract import EventExecutor, Member, OwnMember
 from .cell import WindowCell, sizes
 from .completing import CompletedPanes
 from .home_tests import HomeConstants, HomeTests, Shape
@@ -58,7 +58,7 @@ class HomeMember(OwnMember):
 
 
 @final
-class HomeMachine(Executor):
+class HomeMachine(EventExecutor):
     """`homes`: the first subscription to each key. Its own account is that of the current event's subscription, and
     full in between."""
 
@@ -66,7 +66,6 @@ class HomeMachine(Executor):
         self, tables: WindowTables, outcome: Outcome, account: Account, keys_max: int, starts_max: int, events_max: int
     ) -> None:
         super().__init__(account, [])
-        self.serves = True
         self.tables = tables
         self.outcome = outcome
         self.keys_max = keys_max
@@ -83,7 +82,10 @@ class HomeMachine(Executor):
         return f"starts in groups of equal future, for {len(self.members)} members by key; windows told as they end"
 
     def audience(self) -> Audience:
-        return Audience([member.target for member in self.members.values()], False)
+        return Everybody(self._targets, False)
+
+    def _targets(self) -> list[Target]:
+        return [member.target for member in self.members.values()]
 
     # --- members -----------------------------------------------------------------------------------------------------
 
