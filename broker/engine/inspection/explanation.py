@@ -18,7 +18,7 @@ from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import Subscriber, branch_name
-from .costs import COST, IN_COLUMNS, cost_of, plans_of
+from .costs import COST, cost_of, plans_of
 
 
 def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> Graph:
@@ -116,9 +116,10 @@ def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, nam
     lines: list[str] = []
     holding = catalog.holdings.get(name)
     services = {} if holding is None else {service.name: service for service in holding.services}
-    for branch, recipe in enumerate(subscriber.form.recipes):
+    branches = len(subscriber.form.branches)
+    for branch in range(branches):
         service = services.get(branch_name(name, branch))
-        place = f"automaton {branch + 1}: " if len(subscriber.form.recipes) > 1 else ""
+        place = f"automaton {branch + 1}: " if branches > 1 else ""
         if service is not None and service.end is not None:
             for state, others in enumerate(program.merged.shared(service.end), 1):
                 lines.append(f"{place}state {state} is in {counted(others, 'automaton', 'automata')}")
@@ -128,10 +129,6 @@ def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, nam
             lines += [] if cost is None else [f"{place}{COST}{cost}"]
         elif service is not None:
             lines += [place + line for line in _of_machine(program, service.name)]
-        elif recipe is not None:
-            company = program.merged.company(recipe, subscriber.literals)
-            lines.append(f"{place}no states of its own: one of {counted(company, 'member')} of a group in columns")
-            lines.append(f"{place}{COST}{IN_COLUMNS}")
     lines += _of_machine(program, name) if name in program.machines.registrations and not lines else []
     return lines + rewritings(subscriber)
 
@@ -166,7 +163,7 @@ def explain(catalog: Catalog, program: Program, disorder: Reordering | None = No
     internal = [service for stream in catalog.internal.values() for service in stream.services]
     merged = [s.form for name, s in catalog.subscriptions.items() if _is_merged(catalog, name)]
     ends = [service.end for service in internal if service.end is not None]
-    automata = sum(len(form.recipes) for form in merged) + len(ends)
+    automata = sum(len(form.branches) for form in merged) + len(ends)
     automatic = [form for form in merged if form.template is not None]
     before = sum(form.states for form in automatic) + sum(map(program.merged.size, ends))
     after = program.merged.statistics()["states"]

@@ -16,24 +16,16 @@ from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import branch_name
-from .costs import COST, IN_COLUMNS, cost_of, plans_of
+from .costs import COST, cost_of, plans_of
 
 REVISES: Final = "it revises results, as events come in any order"
-COLUMNS: Final = "sorted columns, which it shares with all others whose conditions read the same attributes"
 
 
 def sharing(catalog: Catalog, program: Program, name: str) -> list[str]:
     """For each automaton what it shares, or why it has no group, and the cost of an event. O(size of the automata)."""
-    subscriber = catalog.subscriptions[name]
-    holding = catalog.holdings.get(name)
-    apart = set() if holding is None else {service.name for service in holding.services}
     found: list[str] = []
-    for branch, planned in enumerate(plans_of(subscriber)):
-        entered = branch_name(name, branch)
-        if subscriber.machine is None and subscriber.form.recipes[branch] is not None and entered not in apart:
-            found += [COLUMNS, f"{COST}{IN_COLUMNS}"]
-            continue
-        registration = program.machines.registrations.get(entered)
+    for branch, planned in enumerate(plans_of(catalog.subscriptions[name])):
+        registration = program.machines.registrations.get(branch_name(name, branch))
         plan, company = planned, None
         if registration is not None:
             plan = registration.plan

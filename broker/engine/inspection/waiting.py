@@ -159,16 +159,13 @@ def _sources(
         return
     holding = catalog.holdings.get(name)
     services = {} if holding is None else {service.name: service for service in holding.services}
-    for branch, recipe in enumerate(subscriber.form.recipes):
+    for branch in range(len(subscriber.form.branches)):
         service = services.get(branch_name(name, branch))
-        if service is None:
-            states = [] if recipe is None else program.merged.waiting_states_of_member(recipe, subscriber.literals)
-        elif service.end is not None:
-            states = program.merged.waiting_states(service.end)
-        else:
+        if service is not None and service.end is None:
             yield _of_machine(machines.registrations[service.name], now)
-            continue
-        yield runs.waiting_runs(states, int(subscriber.since))
+        else:
+            states = [] if service is None or service.end is None else program.merged.waiting_states(service.end)
+            yield runs.waiting_runs(states, int(subscriber.since))
 
 
 def _of_machine(registration: Registration, now: int) -> Iterator[WaitingRun | None] | None:

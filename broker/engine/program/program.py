@@ -67,11 +67,6 @@ class Program:
         self._first[alike] = name
         self._common[name] = alike
 
-    def saved_apart(self, name: str) -> bool:
-        """Whether a snapshot that is being restored has states or a machine for an automaton over epochs."""
-        restoring = self.machines.restoring
-        return restoring is not None and (name in restoring.places or name in restoring.apart)
-
     def withdraw(self, service: Service) -> None:
         """Undo one `enter`. O(its size, and subscribers of its end)."""
         if service.end is None:

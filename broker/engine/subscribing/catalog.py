@@ -20,10 +20,9 @@ from ...language.diagnostics import published_in
 from ...language.subscription import SubscriptionDefinition
 from ..compiler.prepared import Prepared
 from ..compiler.query_compiler import Parsed, QueryCompiler
-from ..compiler.recipes import Recipe
 from ..options import Options
 from .holdings import Holding, InternalStream, PublishedStream, Service
-from .subscriber import CompiledQuery, Subscriber, branch_name
+from .subscriber import CompiledQuery, Subscriber
 
 READERS_SHOWN: Final = 5
 _ALL: Final[Mapping[str, int]] = {}
@@ -290,13 +289,6 @@ class Catalog:
         published = self.published[stream]
         if not published.publishers and not published.readers:
             del self.published[stream]
-
-    def memberships(self, subscriber: Subscriber) -> list[tuple[int, Recipe]]:
-        """The branches of a subscription that are members in columns, without states of their own, with the recipes."""
-        holding = self.holdings.get(subscriber.name)
-        apart = () if holding is None else [service.name for service in holding.services]
-        name, recipes = subscriber.name, enumerate(subscriber.form.recipes)
-        return [(n, recipe) for n, recipe in recipes if recipe is not None and branch_name(name, n) not in apart]
 
     def services(self) -> list[Service]:
         """All running automata, in an order that depends only on the order of the subscriptions."""

@@ -1,4 +1,4 @@
-"""Enters a subscription into the program: its states, members or machine, and the streams between its parts.
+"""Enters a subscription into the program: its states or machine, and the streams between its parts.
 
 Not here: removing it again (leaving), names (catalog), compiling (query_compiler).
 """
@@ -8,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ...automaton.analyses.epoch_waits import waits_for_numbers
-from ...automaton.analyses.step_texts import texts_of_steps
 from ...automaton.automaton import Automaton
 from ...events.errors import LimitExceeded
 from ..compiler.query_compiler import Parsed
-from ..compiler.recipes import Recipe
 from ..disorder.joined import salt_of
 from ..parts import EngineParts
 from ..planner import Wanted, followed, plan_again, plan_of
@@ -68,19 +65,15 @@ def enter(engine: EngineParts, subscriber: Subscriber) -> None:
         if published is not None or plan is not None:  # most hold nothing, which costs no memory
             holding = Holding(feed=published)
         program.machines.join(subscriber.name, machine, subscriber, published)
-    for branch, recipe in enumerate(form.recipes):
+    for branch, template in enumerate(form.branches):
         own = subscriber if branch == 0 else subscriber.at_branch(branch)
-        entered = branch_name(subscriber.name, branch)
-        if recipe is not None and not program.saved_apart(entered) and not _grouped(program, own, recipe):
-            if program.merged.join(recipe, own):
-                continue
         if holding is None:
             holding = Holding()
             if form.template is not None:
                 _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
         feed = _publishes(program, subscriber, form.changing is not None)
-        chosen = followed(form.branches[branch].plan(subscriber.literals), subscriber.lineage is True)
-        holding.services.append(program.enter(entered, chosen, own, feed))
+        chosen = followed(template.plan(subscriber.literals), subscriber.lineage is True)
+        holding.services.append(program.enter(branch_name(subscriber.name, branch), chosen, own, feed))
     catalog.enter(subscriber, holding)
     if disorder is not None:
         disorder.enter(subscriber, holding)
@@ -88,16 +81,6 @@ def enter(engine: EngineParts, subscriber: Subscriber) -> None:
     engine.runtime.refresh()
     if plan is not None and holding is not None:
         start_forecasts(program, plan, subscriber, holding)
-
-
-def _grouped(program: Program, subscriber: Subscriber, recipe: Recipe) -> bool:
-    """Whether it has a group that costs less than columns, whose members wait for the same events; what a snapshot has
-    in columns stays there."""
-    if not recipe.varying or program.machines.restoring is not None:
-        return False
-    if not waits_for_numbers(recipe.automaton) and not texts_of_steps(recipe.automaton):
-        return False
-    return not subscriber.form.branches[subscriber.branch].plan(subscriber.literals).merged
 
 
 def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed | None:

@@ -65,8 +65,6 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
     Returns notices of its censored forecasts, and the internal streams that it read. The caller refreshes the runtime.
     """
     name = subscriber.name
-    for branch, recipe in catalog.memberships(subscriber):
-        program.merged.leave(recipe, subscriber, branch)
     holding = catalog.holdings.pop(name, None)
     censored = end_forecasts(program, subscriber, holding)
     if subscriber.machine is not None and name in program.machines.registrations:
@@ -138,15 +136,13 @@ def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
         return service.name in served if service.end is None else merged.concerns(cause, service.end)
 
     found = []
-    for name, subscriber in catalog.subscriptions.items():
+    for name in catalog.subscriptions:
         if name in catalog.withdrawn:
             continue
         holding = catalog.holdings.get(name)
         services = [] if holding is None else list(holding.services)
         for stream in () if holding is None else holding.internal:
             services += catalog.internal[stream].services
-        recipes = catalog.memberships(subscriber)
-        member = any(merged.concerns_member(cause, recipe, subscriber.literals) for _, recipe in recipes)
-        if name in served or member or any(map(below, services)):
+        if name in served or any(map(below, services)):
             found.append(name)
     return found
