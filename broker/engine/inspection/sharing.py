@@ -92,7 +92,6 @@ def _size(seen: MachineSeen) -> int:
 
 def company_of(catalog: Catalog, program: Program, name: str) -> int:
     """How many parts of subscriptions the machines of one run, the largest number; 0 if it has none."""
-    holding = catalog.holdings.get(name)
-    entered = [name] if holding is None else [service.name for service in holding.services]
-    known = [program.machines.registrations.get(each) for each in entered]
+    branches = len(catalog.subscriptions[name].form.branches) or 1
+    known = [program.machines.registrations.get(branch_name(name, branch)) for branch in range(branches)]
     return max([each.matcher.served for each in known if each is not None], default=0)

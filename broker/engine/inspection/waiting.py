@@ -158,13 +158,13 @@ def _sources(
             yield _of_machine(registration, now)
         return
     holding = catalog.holdings.get(name)
-    services = {} if holding is None else {service.name: service for service in holding.services}
+    ends = {} if holding is None else holding.ends
     for branch in range(len(subscriber.form.branches)):
-        service = services.get(branch_name(name, branch))
-        if service is not None and service.end is None:
-            yield _of_machine(machines.registrations[service.name], now)
+        registration = machines.registrations.get(branch_name(name, branch))
+        if registration is not None:
+            yield _of_machine(registration, now)
         else:
-            states = [] if service is None or service.end is None else program.merged.waiting_states(service.end)
+            states = program.merged.waiting_states(ends[branch]) if branch in ends else []
             yield runs.waiting_runs(states, int(subscriber.since))
 
 

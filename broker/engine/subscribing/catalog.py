@@ -21,7 +21,7 @@ from ...language.subscription import SubscriptionDefinition
 from ..compiler.prepared import Prepared
 from ..compiler.query_compiler import Parsed, QueryCompiler
 from ..options import Options
-from .holdings import Holding, InternalStream, PublishedStream, Service
+from .holdings import Holding, InternalStream, PublishedStream
 from .subscriber import CompiledQuery, Subscriber
 
 READERS_SHOWN: Final = 5
@@ -290,10 +290,11 @@ class Catalog:
         if not published.publishers and not published.readers:
             del self.published[stream]
 
-    def services(self) -> list[Service]:
-        """All running automata, in an order that depends only on the order of the subscriptions."""
+    def ends(self) -> list[object]:
+        """Those of all automata in the merged program, in an order that depends only on the order of the
+        subscriptions."""
         seen: set[str] = set()
-        found: list[Service] = []
+        found: list[object] = []
         for name in self.subscriptions:
             holding = self.holdings.get(name)
             if holding is None:
@@ -301,8 +302,8 @@ class Catalog:
             for stream in holding.internal:
                 if stream not in seen:
                     seen.add(stream)
-                    found.extend(self.internal[stream].services)
-            found.extend(holding.services)
+                    found.extend([end for end in self.internal[stream].ends.values() if end is not None])
+            found.extend(holding.ends.values())
         return found
 
 

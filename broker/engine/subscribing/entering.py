@@ -5,7 +5,7 @@ Not here: removing it again (leaving), names (catalog), compiling (query_compile
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ...automaton.automaton import Automaton
@@ -53,34 +53,36 @@ def enter(engine: EngineParts, subscriber: Subscriber) -> None:
     revises = disorder is not None and disorder.copies.can_revise(subscriber)
     if disorder is not None:
         disorder.copies.check(subscriber, revises)
-    holding: Holding | None = None
+    internal: Sequence[str] = ()
+    if form.template is not None and form.template.compiled.internal:
+        internal = _attach_internal(catalog, program, form.template.compiled.internal, subscriber.since)
     machine = subscriber.machine
     if machine is not None and disorder is not None and revises:
         if machine.alone:  # company shares events in order
             machine = subscriber.machine = plan_again(machine, machine.alone[-1], "it revises its results alone")
-        holding = Holding(feed=_publishes(program, subscriber, True))
+        feed = _publishes(program, subscriber, True)
         disorder.readers.join(subscriber, machine, disorder.copies.restoring is not None)
-    elif machine is not None:
-        published = _publishes(program, subscriber, form.changing is not None)
-        if published is not None or plan is not None:  # most hold nothing, which costs no memory
-            holding = Holding(feed=published)
-        program.machines.join(subscriber.name, machine, subscriber, published)
+    else:
+        feed = _publishes(program, subscriber, form.changing is not None)
+        if machine is not None:
+            program.machines.join(subscriber.name, machine, subscriber, feed)
+    ends: dict[int, object] = {}
     for branch, template in enumerate(form.branches):
         own = subscriber if branch == 0 else subscriber.at_branch(branch)
-        if holding is None:
-            holding = Holding()
-            if form.template is not None:
-                _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
-        feed = _publishes(program, subscriber, form.changing is not None)
         chosen = followed(template.plan(subscriber.literals), subscriber.lineage is True)
-        holding.services.append(program.enter(branch_name(subscriber.name, branch), chosen, own, feed))
+        end = program.enter(branch_name(subscriber.name, branch), chosen, own, feed)
+        if end is not None:
+            ends[branch] = end
+    holding: Holding | None = None
+    if ends or internal or feed is not None:  # most hold nothing, which costs no memory
+        holding = Holding(ends, list(internal), feed)
     catalog.enter(subscriber, holding)
     if disorder is not None:
         disorder.enter(subscriber, holding)
         disorder.copies.arrange()
     engine.runtime.refresh()
-    if plan is not None and holding is not None:
-        start_forecasts(program, plan, subscriber, holding)
+    if plan is not None:
+        start_forecasts(program, plan, subscriber, ends)
 
 
 def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed | None:
@@ -92,14 +94,15 @@ def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed |
     return Feed(program.directory.stream(publish), subscriber.since, (publish, subscriber.name), salt)
 
 
-def _attach_internal(catalog: Catalog, program: Program, holding: Holding, internal: Internal, since: int) -> None:
+def _attach_internal(catalog: Catalog, program: Program, internal: Internal, since: int) -> list[str]:
+    """Make the streams that are not there yet, or use the others once more; returns their names."""
     for name, automata in internal:
-        holding.internal.append(name)
         known = catalog.internal.get(name)
         if known is not None:
             known.users += 1
             continue
         feed = Feed(program.directory.stream(name), since, (name, ""))
-        plans = [plan_of(Wanted(automaton), program.options) for automaton in automata]
-        services = [program.enter(f"{name} {at}", plan, None, feed) for at, plan in enumerate(plans)]
-        catalog.internal[name] = InternalStream(1, services)
+        plans = {f"{name} {at}": plan_of(Wanted(each), program.options) for at, each in enumerate(automata)}
+        ends = {entered: program.enter(entered, plan, None, feed) for entered, plan in plans.items()}
+        catalog.internal[name] = InternalStream(1, feed, ends)
+    return [name for name, _ in internal]
