@@ -1,7 +1,7 @@
 """Finds what an event concerns: the key spaces of each stream, and the static parts of the cell under each key.
 
-Here: adding and removing streams, spaces and static parts, and the set of changes. Not here: filling them (program for
-shared states, bulk for automata without any), runs (cells).
+Here: adding and removing streams, spaces and static parts, and the set of changes. Not here: filling them (keyed_runs),
+runs (cells).
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ Cellmark: TypeAlias = tuple[Space, Key]
 
 @final
 class Static:
-    """The static part of a cell: start arcs and families of the stream's start state under one key value."""
+    """The static part of a cell: start arcs of the stream's start state under one key value."""
 
     def __init__(self, few: int) -> None:
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
-        self.places: list[Place] = []  # each stands for a family
 
     def empty(self) -> bool:
-        return not len(self.arcs) and not self.places
+        return not len(self.arcs)
 
 
 @final

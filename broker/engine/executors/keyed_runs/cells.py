@@ -29,7 +29,7 @@ FOREVER: Final = instant.FOREVER
 @final
 @mypyc_attr(acyclic=True)  # no reference of a run leads back to it, so the collector need not visit runs
 class Run(PartialMatch):
-    """A partial match that waits in a place; in a family's place, all partial matches that one event started.
+    """A partial match that waits in a place.
 
     It bound its last event at `t1` and is useless after `limit`. `touched` is the epoch in which an event affected it:
     it still sees the other events of that epoch, and the first later visit drops it. Immutable except for this stamp.
