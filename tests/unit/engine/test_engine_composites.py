@@ -185,3 +185,10 @@ def test_long_patterns_can_be_released() -> None:
             engine.unsubscribe("long")
             engine.check_invariants()
             del engine
+
+
+def test_a_condition_that_has_failed_on_one_way_leaves_the_other_open() -> None:
+    engine = engine_of(either="FROM S a: ty = 'A' b: ty = 'B' c: ty = 'C' MATCH a; (b OR c) @(t(b) - t(a) <= 2)")
+    assert engine.statistics()["machines"] == 1
+    found = engine.publish("S", [1, 3, 4, 9], rows("ABBC"))
+    assert [(match.start, match.end) for match in found] == [(1, 3), (1, 9)]
