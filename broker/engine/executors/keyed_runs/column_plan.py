@@ -19,7 +19,7 @@ from ....algebra.computation import ConstantValue, EventValue, Increment, Regist
 from ....events.batch import Batch
 from ...index.spaces import Space
 from ...matches.placed_runs import PairRuns
-from ...program.directory import Directory, Static
+from ...program.directory import Directory, StaticPart
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
 from ..event_ids import EventIds
@@ -145,7 +145,7 @@ class ColumnPlan:
     pairs. `version`: that of the program.
     """
 
-    def __init__(self, static: Static | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
+    def __init__(self, static: StaticPart | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
         self.filters: list[ColumnArc] = []
         self.pairs: list[ColumnPair] = []
         self.fold: ColumnFold | None = None
@@ -170,8 +170,8 @@ class ColumnPlan:
         """Whether runs begin in it."""
         return len(self.pairs) > 0 or self._folds()
 
-    def _take(self, static: Static, keyed: Space | None) -> bool:
-        arcs = [arc for arc in static.arcs.arcs if arc.symbol < 0]  # machines have had the events of such a batch
+    def _take(self, static: StaticPart, keyed: Space | None) -> bool:
+        arcs = [arc for arc in static.arcs if arc.symbol < 0]  # machines have had the events of such a batch
         if len(arcs) > self._few:
             return False
         return all(self._arc(arc, keyed) for arc in arcs)

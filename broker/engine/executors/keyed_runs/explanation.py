@@ -72,8 +72,8 @@ def explained(directory: Directory, places: Sequence[Place], schema_of: SchemaOf
 def _space_line(directory: Directory, space: Space, places: int, schema_of: SchemaOf) -> str:
     """What a key space finds, and the structures that find it."""
     statics = list(directory.statics[space.number].values())
-    arcs = sum(len(static.arcs) for static in statics)
-    indexed = sum(len(static.arcs) for static in statics if static.arcs.indexed())
+    arcs = sum(map(len, statics))
+    indexed = sum(len(static) for static in statics if static.indexed())
     how = f" ({indexed} in an arc index)" if indexed else ""
     under = f" under {counted(len(statics), 'key')}"
     starts = counted(arcs, "start arc") + how + under if arcs else "nothing starts here"
@@ -90,7 +90,7 @@ def _cost_line(directory: Directory, spaces: list[Space]) -> str:
         statics = list(directory.statics[space.number].values())
         cost += PROBE_COST
         each = [
-            ARC_COST * len(s.arcs) if not s.arcs.indexed() else SEARCH_COST + ARC_COST * len(s.arcs) / BLOCK
+            ARC_COST * len(s) if not s.indexed() else SEARCH_COST + ARC_COST * len(s) / BLOCK
             for s in statics
         ]
         cost += sum(each) / max(1, len(each))

@@ -151,7 +151,7 @@ class KeyedAutomata(MergedAutomata):
         if not start.enrolled:
             start.enrolled = True
             self.directory.count(start.space.stream, 1)
-            self.directory.static(start.space, start.key).arcs.add(start.transition)
+            self.directory.static(start.space, start.key).add(start.transition)
 
     def _add_arc(self, node: SharedState, arc: Transition) -> None:
         """Add an arc out of a state in which runs wait one by one."""
@@ -223,7 +223,7 @@ class KeyedAutomata(MergedAutomata):
         if start.enrolled:
             start.enrolled = False
             self.directory.count(start.space.stream, -1)
-            self.directory.static(start.space, start.key).arcs.remove(start.transition)
+            self.directory.static(start.space, start.key).remove(start.transition)
             self.directory.prune(start.space, start.key)
 
     # --- inspection ---------------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ class KeyedRuns(MergedRuns):
                 self.waiting[space.number].unpack(cell)
                 self._drop_if_empty(cell)  # nobody needs its runs any more
             if cell.static is not None:
-                self._lead_on(cell.static.arcs, None, (), (), self.length)
+                self._lead_on(cell.static, None, (), (), self.length)
             if cell.runs:
                 self._affect(cell)
                 if not cell.runs:
