@@ -187,7 +187,7 @@ class AnyMatchCell(GroupCell):
                 if template.unlike == 0:  # all these members have the same logs
                     for log in last.others:
                         own = self.logs[log][text]
-                        own.lower(x, template.top, time, own.starts.count)
+                        own.lower(x, template.top, own.passed(time), own.starts.count)
                 self._complete(last, members, x, time, out)
         self._keep(row, time, event)
 
@@ -234,7 +234,7 @@ class AnyMatchCell(GroupCell):
                 continue
             for j in range(d):
                 within[j] = x[j]
-            beginning.lower(within, template.top, time, beginning.starts.count)
+            beginning.lower(within, template.top, beginning.starts.head, beginning.starts.count)
             self._complete(last, found_by[text], within, time, out)
         for text in gone:
             del live[text]

@@ -36,7 +36,7 @@ class Beginning:
         self._d: i64 = d
         self._window: i64 = window
         self._kept: i64 = 0
-        self.starts = Starts(d, NONE, window)
+        self.starts = Starts(d, window)
 
     def apart(self) -> Beginning:
         """Other starts for the same members, whose least corner is one for all."""
@@ -105,10 +105,9 @@ class Beginning:
         starts.head = starts.passed(time, self.root[self._window], starts.head, starts.count)
         return starts.head
 
-    def lower(self, x: Floats, top: Floats, time: i64, upto: i64) -> None:
-        """Lower values to the greatest of the starts before a place that are in some member's window; they may be too
-        high. `top`: scratch. O(blocks), amortised."""
-        first = self.passed(time)
+    def lower(self, x: Floats, top: Floats, first: i64, upto: i64) -> None:
+        """Lower values to the greatest of the starts from `first` to `upto`; they may be too high. `top`: scratch.
+        O(blocks)."""
         j: i64
         for j in range(self._d):
             top[j] = -INFINITY

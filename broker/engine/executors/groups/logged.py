@@ -33,7 +33,7 @@ class LoggedCell(GroupCell):
         self.logged = logged
         self.events = events
         self.axes: list[Integers] = [integers_from(each) for each in axes]
-        self.logs = [Starts(len(each), NONE, each.index(window) if window in each else NONE) for each in axes]
+        self.logs = [Starts(len(each), each.index(window) if window in each else NONE) for each in axes]
         self.x: Floats = filled(d, INFINITY)
         self._top: Floats = filled(d, INFINITY)
         self._window: i64 = window

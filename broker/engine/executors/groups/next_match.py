@@ -27,7 +27,7 @@ from ....events.schema import Row
 from .beginnings import BEFORE, Beginning
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY
+from .columns import INFINITY, filled_integers
 from .last_met import LastMet
 from .members import INFINITE, Members
 from .moving_items import MovingItem, heaped, popped, pushed, restored
@@ -56,6 +56,8 @@ class NextMatchCell(GroupCell):
         self._items: i64 = 0  # in all heaps
         self._kept: i64 = 0  # of these after the last sweep
         self._serial: i64 = 0
+        self._level = -INFINITY  # what the last event has reached that may have met some member, and its number
+        self._since: i64 = -1
         for each in self.logs.each():
             each.clear()
         self.logs.beginnings.refresh()
@@ -118,13 +120,21 @@ class NextMatchCell(GroupCell):
         end = template.end
         if not end.narrows(row, time, time, x, 0, x, 0) or not members.possible(x, 0):
             return
+        first: i64 = 0
         upto: i64 = 0
+        reached = x[0]
         if beginning is not None:
-            upto = self._begun_before(beginning.starts)
-            if template.window >= 0 and upto > 0:
-                x[template.window] = float(beginning.starts.times[upto - 1] - time)
-            if upto <= BOUNDED_MAX:
-                beginning.lower(x, template.top, time, upto)
+            starts = beginning.starts
+            upto = self._begun_before(starts)
+            first = beginning.passed(time)
+            if template.single and reached <= self._level:
+                first = starts.since_event(self._since, first, upto)
+            if first >= upto:
+                return
+            if template.window >= 0:
+                x[template.window] = float(starts.times[upto - 1] - time)
+            if upto - first <= BOUNDED_MAX:
+                beginning.lower(x, template.top, first, upto)
             if not members.possible(x, 0):
                 return
         if not end.admits(row):
@@ -133,12 +143,34 @@ class NextMatchCell(GroupCell):
         if goes_on:
             out = template.moved
             out.clear()
-        found = members.find(x, 0, INFINITE, out)
+        if beginning is not None and template.single:
+            found = self._found(beginning, reached, first, upto, event, out)
+        else:
+            found = members.find(x, 0, INFINITE, out)
         if found > 0:
             longest = members.root[template.window] if template.window >= 0 else -INFINITY
             self._match(out.members_upto - found, longest, upto, time, event, out)
         if self._items > 2 * self._kept + SWEEP_MIN:
             self._sweep(time)
+
+    def _found(
+        self, beginning: Beginning, reached: float, first: i64, upto: i64, event: i64, out: MatchBlocks
+    ) -> i64:  # fmt: skip
+        """Write the members whose second condition the event satisfies, as far as they may wait with the starts from
+        `first` to `upto`; returns their number. Whose condition the last such event has satisfied, too, waits only with
+        what has begun since then."""
+        template, members, x, level = self.template, self.members, self.template.x, self._level
+        found: i64 = 0
+        if reached > level:
+            found = members.find(x, 0, INFINITE, out, level)
+            first = beginning.starts.since_event(self._since, first, upto)
+            x[0] = min(x[0], level)
+            if first < upto:
+                beginning.lower(x, template.top, first, upto)
+        if first < upto:
+            found += members.find(x, 0, INFINITE, out)
+        self._level, self._since = reached, event
+        return found
 
     def _begun_before(self, starts: Starts) -> i64:
         """How many starts the event sees. O(1), or O(log) over epochs."""
@@ -156,6 +188,7 @@ class NextMatchCell(GroupCell):
         points, sinces, between = template.known.points, template.known.since, logs.forbidding[1]
         turn = self.began if timed else event
         place: i64
+        j: i64
         for place in range(begun, out.members_upto):
             handle = out.members[place]
             at = handle * d
@@ -185,9 +218,12 @@ class NextMatchCell(GroupCell):
             if not goes_on:
                 out.close_one(place, path, count, 1)
                 continue
-            item = MovingItem(handle, points[at + window], template.level(0, handle), self._serial)
+            pairs = filled_integers(2 * count, event)
+            for j in range(count):
+                pairs[2 * j] = out.paths[path + j]
+            begun_at = starts.times_of(out.paths, path, count)
+            item = MovingItem(handle, points[at + window], template.level(0, handle), self._serial, pairs, begun_at)
             self._serial += 1
-            item.begin(out, path, count, event, starts)
             self._put(0, item)
             self.noted = event
 
@@ -211,10 +247,11 @@ class NextMatchCell(GroupCell):
             self._items -= 1
             if forbids and template.forbidden(self.logs, step + 2, item.handle, item.newest(), False):
                 continue
-            item.take(event, time)
+            item.expire(time)
             if item.count == 0:
                 continue
             if step + 1 < len(template.further):
+                item.take(event)
                 item.level = template.level(step + 1, item.handle)
                 self._put(step + 1, item)
                 self.noted = event
@@ -335,11 +372,11 @@ class NextMatchCell(GroupCell):
         met = None if self._met is None else self._met.dump()
         return {
             "met": met, "starts": begins, "items": items, "serial": int(self._serial), "kills": kills,
-            "now": int(self.now),
+            "now": int(self.now), "level": self._level, "since": int(self._since),
         }  # fmt: skip
 
     def load(self, dumped: dict[str, Any]) -> None:
-        self.now = dumped["now"]
+        self.now, self._level, self._since = dumped["now"], dumped["level"], dumped["since"]
         if self._met is not None:
             self._met.load(list(dumped["met"]))
         for text, starts in dumped["starts"]:

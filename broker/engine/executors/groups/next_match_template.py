@@ -98,6 +98,9 @@ class NextMatchTemplate:
         self.first: i64 = texts[0]
         self.second: i64 = texts[1]
         self.whole = max(texts) < 0
+        bounds = self.end.bounds
+        self.single = self.whole and not epochs and len(bounds) == 1 and bounds[0].coordinate == 0
+        """Whether one number, the first coordinate, decides which members' second condition an event satisfies."""
         assert window >= 0 or (self.whole and len(steps) == 2 and within < 0), "what is kept must have an end"
         whole = (self._log(ANY), [self._log(ANY) for _ in self.kills]) if self.whole else None
         self.logs = TextLogs(self.steps, [place for place, _ in forbidden], whole)

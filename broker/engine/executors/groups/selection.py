@@ -20,7 +20,7 @@ from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...matches.sources import Assigned
 from .blocks import MatchBlocks
-from .columns import INFINITY, NAN, Floats, filled, floats_from
+from .columns import INFINITY, Floats, filled, floats_from
 from .kept_events import KeptEvents
 from .logged import LoggedCell
 from .members import Members
@@ -82,7 +82,7 @@ class SelectionCell(LoggedCell):
         x[template.window] = 0.0
         for step in range(before):
             self.lower(step)
-        return self.members.find_points(NAN, x, 0, out)
+        return self.members.find_points(x, 0, out)
 
     def _choose(self, points: Floats, at: i64) -> None:
         """Set `_points` to those of the member whose point is at `at`."""

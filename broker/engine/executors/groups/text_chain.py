@@ -23,7 +23,7 @@ from .awaited import Awaited
 from .beginnings import BEFORE, Beginning
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, NAN, Floats, filled, floats_from
+from .columns import INFINITY, Floats, filled, floats_from
 from .members import Members
 from .steps import StepClause
 from .text_members import Text
@@ -146,7 +146,7 @@ class TextChainCell(GroupCell):
         members, x, d, last = awaited.members, template.x, template.d, template.last
         if members.count == 0 or not self._narrowed(1, row, time) or not members.possible(x, 0):
             return
-        found = members.find_points(NAN, x, 0, out)
+        found = members.find_points(x, 0, out)
         begun = out.members_upto - found
         beginnings = template.beginnings
         hit: i64
