@@ -29,7 +29,6 @@ from .executors.sequence_trie.machine_plan import TriePlan
 from .executors.speculative.machine_plan import RegisterPlan, plan_of_registers
 from .executors.tuple_counts.machine_plan import CountsPlan
 from .executors.windows.family_plan import WindowFamilyPlan, plan_of_family
-from .executors.windows.home_plan import WindowHomePlan, plan_of_home
 from .executors.windows.machine_plan import WindowsPlan
 from .options import Options
 
@@ -115,10 +114,6 @@ def _window_family(wanted: Wanted) -> MachinePlan | str:
     return NO_STATES if wanted.forecast else plan_of_family(wanted.automaton)
 
 
-def _window_home(wanted: Wanted) -> MachinePlan | str:
-    return NO_STATES if wanted.forecast else plan_of_home(wanted.automaton)
-
-
 def _windows(wanted: Wanted) -> MachinePlan | str:
     return WindowsPlan(wanted.automaton)
 
@@ -135,7 +130,6 @@ TABLE: Final[tuple[ExecutorRow, ...]] = (
     ExecutorRow(KeyedRunsPlan, _keyed_runs, (TimeModel.EPOCHS,)),
     ExecutorRow(RegisterPlan, _registers, (TimeModel.LIFETIMES,)),
     ExecutorRow(WindowFamilyPlan, _window_family, (TimeModel.WINDOWS,)),
-    ExecutorRow(WindowHomePlan, _window_home, (TimeModel.WINDOWS,)),
     ExecutorRow(WindowsPlan, _windows, (TimeModel.WINDOWS,)),
     ExecutorRow(ReferencePlan, _reference, IN_ORDER),
 )

@@ -13,7 +13,7 @@ from broker.engine.planner import EXECUTORS, MERGED, TABLE
 
 ENGINE = Path(__file__).parents[2] / "broker" / "engine"
 FOLDERS = sorted(path.name for path in (ENGINE / "executors").iterdir() if (path / "__init__.py").exists())
-SHARED = {"window_families": "windows", "window_homes": "windows"}  # they have panes, measures and pages in common
+SHARED = {"window_families": "windows"}  # they have panes, measures and pages in common
 ORDINARY = {*WORDS, "reference", "windows"}  # words that say other things, too
 NAMES = [name for name in (*FOLDERS, *LANGUAGES) if name not in ORDINARY]
 NAMED = re.compile(rf"(?<![a-z])(?:{'|'.join(NAMES)}|keyed runs?|kleenes?|composites?|tries?)(?![a-z])", re.IGNORECASE)

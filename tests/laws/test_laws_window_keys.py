@@ -56,18 +56,20 @@ def test_windows_with_a_key_are_of_its_events(query: WindowQuery, events: list[E
             assert all(events[number - 1][1][0] == atom.right.value for number in one.lineage)
 
 
-def test_an_event_wakes_only_the_machines_of_its_key() -> None:
-    engine = Engine(Options(executors_off=("window_homes",)))
+def test_an_event_wakes_only_the_families_of_its_key() -> None:
+    engine = Engine()
     engine.add_stream("S", SCHEMA.declared())
-    for key in "ABCDEFGHIJ":
-        windows = f"AFTER any* MATCHING [ty = '{key}' AND v > 2] any* [v < 2] AGGREGATE count(*) AS n"
-        engine.subscribe(key, language="window", query=f"FROM S BY ty WINDOW {windows}", lineage=True)
+    names = [f"{key}{number}" for key in "ABCDEFGHIJ" for number in (3, 4)]
+    for name in names:
+        windows = f"AFTER any* MATCHING [ty = '{name[0]}' AND v > {name[1]}] any* [v < 2] AGGREGATE count(*) AS n"
+        engine.subscribe(name, language="window", query=f"FROM S BY ty WINDOW {windows}", lineage=True)
+    assert engine.statistics()["window_families"] == 10
     (lane,) = engine.program.machines.lanes.values()
-    found = list(engine.publish("S", range(4), [("A", 3, None), ("B", 1, None), ("B", 4, None), ("A", 5, None)]))
+    found = list(engine.publish("S", range(4), [("A", 4, None), ("B", 1, None), ("B", 5, None), ("A", 4, None)]))
     assert found == []
     (index,) = lane.attending
     assert sorted(index.readers) == ["A", "B"]
     assert [match.data for match in engine.publish("S", [4], [("A", 1, None)])] == [{"n": 3}, {"n": 2}]
-    for key in "ABCDEFGHIJ":
-        engine.unsubscribe(key)
+    for name in names:
+        engine.unsubscribe(name)
     assert not lane.attending

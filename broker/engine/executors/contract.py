@@ -19,7 +19,7 @@ from ...events.instant import FOREVER
 from ...events.schema import Row, Value
 from ..matches.completions import Audience, Completions
 from ..matches.sources import Item, WaitingRun
-from ..program.account import NOT_SUSPENDED, Account
+from ..program.account import Account
 from ..program.target import Target
 from .event_span import EventSpan
 
@@ -81,22 +81,6 @@ class Member:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-
-
-class OwnMember(Member):
-    """A member whose work and limits its machine counts apart, so that it is suspended without the others: units `left`
-    of its budget, how often it has hit a limit (`lost`), that count when it was last `reported`; the reason for which
-    it is `suspended`, and `since` when."""
-
-    __slots__ = ("left", "lost", "reported", "since", "suspended")
-
-    def __init__(self, target: Target, left: i64) -> None:
-        super().__init__(target)
-        self.left: i64 = left
-        self.lost: i64 = 0
-        self.reported: i64 = 0
-        self.suspended: i64 = NOT_SUSPENDED
-        self.since: i64 = 0
 
 
 def alike(member: Member | None) -> list[Target]:

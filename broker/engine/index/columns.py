@@ -104,11 +104,6 @@ def maxima(values: vec[float]) -> vec[float]:
     return tops
 
 
-def minima(values: vec[float]) -> vec[float]:
-    """The least value of each block."""
-    return column([-top for top in maxima(column([-value for value in values]))])
-
-
 def ascending(values: vec[float]) -> vec[i64]:
     """The places of values in their order, those of equal ones as they come. O(n log n)."""
     n: i64 = len(values)

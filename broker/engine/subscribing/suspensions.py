@@ -6,10 +6,9 @@ Here: reading and saving. Not here: the decision to suspend a machine (account, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from ..dispatch.matchers import Matcher
-from ..executors.contract import OwnMember
 from ..match import Failed
 from ..program.account import NOT_SUSPENDED
 from ..program.program import Program
@@ -34,39 +33,34 @@ def suspended(catalog: Catalog, program: Program) -> dict[str, tuple[str, int]]:
     """The subscriptions that find nothing more: name, reason and time. O(subscriptions with machines)."""
     found = {name: (SUSPENSIONS[reason], since) for name, (reason, since) in catalog.withdrawn.items()}
     return found | {
-        name: (SUSPENSIONS[int(owner.suspended)], int(owner.since))
-        for name, part, _, owner in _owners(program)
-        if part == WHOLE and owner.suspended != NOT_SUSPENDED
+        name: (SUSPENSIONS[int(matcher.suspended)], int(matcher.since))
+        for name, part, matcher in _machines(program)
+        if part == WHOLE and matcher.suspended != NOT_SUSPENDED
     }
 
 
 def save(program: Program) -> list[Any]:
     """The state of accounts and suspensions that differs from the initial state. O(subscriptions)."""
     return [
-        [name, part, int(account.left), int(owner.suspended), int(owner.since)]
-        for name, part, matcher, owner in _owners(program)
-        for account in [owner if isinstance(owner, OwnMember) else matcher.machine.account]
-        if owner.suspended != NOT_SUSPENDED or account.left < matcher.machine.account.most
+        [name, part, int(matcher.machine.account.left), int(matcher.suspended), int(matcher.since)]
+        for name, part, matcher in _machines(program)
+        if matcher.suspended != NOT_SUSPENDED or matcher.machine.account.left < matcher.machine.account.most
     ]
 
 
 def restore(data: Sequence[Any], program: Program) -> None:
     """The inverse, after all subscriptions have joined. Raises KeyError, TypeError or ValueError for other data."""
-    owners = {(name, part): (matcher, owner) for name, part, matcher, owner in _owners(program)}
+    machines = {(name, part): matcher for name, part, matcher in _machines(program)}
     for name, part, left, reason, since in data:
-        matcher, owner = owners[name, part]
-        account = owner if isinstance(owner, OwnMember) else matcher.machine.account
-        account.left = min(left, int(matcher.machine.account.most))
-        owner.suspended, owner.since = reason, since
+        matcher = machines[name, part]
+        matcher.machine.account.left = min(left, int(matcher.machine.account.most))
+        matcher.suspended, matcher.since = reason, since
         matcher.taken = matcher.taken or reason != NOT_SUSPENDED
 
 
-def _owners(program: Program) -> Iterator[tuple[str, int, Matcher, Matcher | OwnMember]]:
-    """Subscription, number of its part or WHOLE, the machine, and what is suspended: the machine, which equal
-    subscriptions may share, or the subscription alone."""
+def _machines(program: Program) -> Iterator[tuple[str, int, Matcher]]:
+    """Subscription, number of its part or WHOLE, the machine, which several may share."""
     for name, registration in program.machines.registrations.items():
-        matcher, member = registration.matcher, registration.member
-        by_itself = isinstance(member, OwnMember) and matcher.suspended == NOT_SUSPENDED
-        yield name, WHOLE, matcher, cast(OwnMember, member) if by_itself else matcher
+        yield name, WHOLE, registration.matcher
         for number, part in enumerate(registration.parts):
-            yield name, number, part, part
+            yield name, number, part

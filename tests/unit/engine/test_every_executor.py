@@ -21,7 +21,6 @@ EXECUTORS: Final = (
     ("keyed_runs", "cayuga", "SELECT * FROM FILTER{{p > {0}}}(FILTER{{p < 3}}(S) NEXT{{$2.k = $1.k}} S)"),
     ("speculative", "afa", "FROM S BY k START a FINAL c a -> b WHEN p > {0} b -> c WHEN p < 2 WITHIN 9"),
     ("window_families", "window", "FROM S BY k WINDOW AFTER any* MATCHING [p > {0}] any{{2}} " + GREATEST),
-    ("window_homes", "window", "FROM S BY k WINDOW AFTER any* MATCHING [k = 'A' AND p > {0}] any{{2}} " + GREATEST),
     ("windows", "window", "FROM S BY k WINDOW EVERY {0} EVENTS AGGREGATE sum(p) AS s, median(v) AS m"),
     ("reference", "sase", f"PATTERN {PAIR}"),
 )

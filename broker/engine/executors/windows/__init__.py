@@ -14,7 +14,4 @@ says whose they are.
 Subscriptions that differ in a constant are a family: `family_columns` has what an event says to whom, `family_cell`
 rectangles of starts and members, `family_stepping` the effect of an event on them, `family_matches` their reading,
 `family_machine` the contract of executors.
-
-Subscriptions that have a key of their own each are found by it: `home_tests` has what their conditions say of an event,
-`home_machine` the contract of executors.
 """

@@ -18,7 +18,7 @@ from ....language.marked_literals import Literals, chosen, numbers_in
 from ...compiler.recently_used import Recent
 from ...options import Options
 from ...program.account import Account
-from ..contract import Executor, Input, Member
+from ..contract import EventKey, Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from .family_columns import tables_of_family
 from .family_machine import FamilyMachine, FamilyMember
@@ -73,6 +73,9 @@ class WindowFamilyPlan(WindowsPlan):
             return WindowFamilyPlan(made, family, constants)
 
         return planned
+
+    def filed(self, options: Options) -> EventKey | None:
+        return None
 
     def _inputs(self, keyed: bool) -> list[Input]:
         _, _, needed = tables_of_family(self.family, keyed)

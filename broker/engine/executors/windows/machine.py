@@ -1,4 +1,4 @@
-"""A window subscription as its host knows it: the windows of each partition.
+"""A window subscription as its host knows it: the windows of each partition, or of the only one that may have any.
 
 Here: the class of an event, which partition it belongs to, when time completes windows. Not here: the effect of an
 event on a partition (stepping, longest), windows without conditions (pane_machine), the form that all executors have
@@ -13,6 +13,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
+from ....algebra.predicate import All, holds
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...matches.completions import Audience, Completions
@@ -22,7 +23,7 @@ from ..contract import NOTHING_DUE, EventExecutor, Member, alike
 from .cell import WindowCell, drop_idle, looked, sizes, slots_of
 from .completing import CompletedPanes
 from .longest import LongestWindows
-from .stepping import Stepper
+from .stepping import NO_TIME, Stepper
 from .tables import WindowTables
 from .window_inputs import WindowInputs
 from .window_matches import WindowAudience, waiting_starts
@@ -45,8 +46,15 @@ class WindowMachine(EventExecutor):
     ) -> None:  # fmt: skip
         super().__init__(account, needed.all)
         self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
-        self.sleeps = tables.sleeps and sleeps
+        self.sleeps = needed.sleeps and sleeps
         self.needed = needed
+        self.filed = needed.filed is not None
+        self.tests = needed.tests
+        self.lone = len(needed.key) == len(set(tables.positions))
+        self.only: WindowCell | None = None  # the partition, if there is one at most
+        self.begin: All | None = None  # what an event satisfies that begins a window of that, if it is tried first
+        if self.filed and self.lone and tables.rousing > 0:
+            self.begin = needed.tests[int(tables.rousing).bit_length() - 1]
         self.interest = needed.asleep if self.sleeps else needed.awake
         self.opened: i64 = 0  # partitions with open windows
         self.tables = tables
@@ -56,8 +64,6 @@ class WindowMachine(EventExecutor):
         self.waiting: LongestWindows | None = LongestWindows(self.stepper) if tables.waits else None
         self.gap: i64 = -1 if tables.windows.gap is None else tables.windows.gap
         self.cells: dict[Any, WindowCell] = {}
-        self.lone = len(tables.positions) == 0
-        self.only: WindowCell | None = None  # the partition, if there is no BY
         self.queue: OrderedDict[Any, WindowCell] = OrderedDict()
 
     @property
@@ -73,13 +79,15 @@ class WindowMachine(EventExecutor):
     ) -> bool:
         tables = self.tables
         cell = self.only
+        if (cell is None or cell.columns.count == 0) and not holds(self.begin, row, (), NO_TIME, 1, 1):
+            return False  # it is in no window
         key: Any = ()
         if cell is None:
             key = tables.partition(row)
             if key is None:
                 return False
             cell = self.cells.get(key)
-        letter = mask >> self.shift
+        letter = self._tried(row) if self.filed else mask >> self.shift
         looks = len(tables.gaps) > 0
         if tables.gap >= 0:
             looks = False
@@ -120,6 +128,18 @@ class WindowMachine(EventExecutor):
             self.lost += stepper.lost
             stepper.lost = 0
         return True
+
+    def _tried(self, row: Row) -> i64:
+        """The conditions that an event of the only key satisfies, of those that read the event alone."""
+        found: i64 = 0
+        bit: i64 = 1
+        for test in self.tests:
+            while test is not None and test.predicate.holds(row, (), NO_TIME, 1, 1):
+                test = test.rest
+            if test is None:
+                found |= bit
+            bit <<= 1
+        return found
 
     def _count_opened(self, more: i64) -> None:
         self.opened += more
@@ -189,7 +209,8 @@ class WindowMachine(EventExecutor):
         return {"windows": 1, **sizes(list(self.cells.values()), "window")}
 
     def check_invariants(self) -> None:
-        assert self.only is (self.cells.get(()) if self.lone else None)
+        assert self.only is (next(iter(self.cells.values()), None) if self.lone else None)
+        assert not self.lone or len(self.cells) < 2
         for key, cell in self.cells.items():
             assert cell.key == key
             cell.check_invariants(self.tables)

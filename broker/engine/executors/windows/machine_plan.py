@@ -21,14 +21,14 @@ from ....forecast.states import States
 from ...options import Options
 from ...program.account import Account
 from ...program.target import Outcome
-from ..contract import EventPlaces, Executor, Input
+from ..contract import EventKey, EventPlaces, Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker, kept_by
 from ..revising import Reviser
 from .machine import WindowMachine
 from .pane_machine import PaneMachine, keeps_panes
 from .progress import WindowProgress
 from .reviser import WindowReviser
-from .tables import tables_of
+from .tables import WindowTables, tables_of
 from .window_inputs import WindowInputs
 
 LIMITS: Final = "runs_max, bindings_max or nodes_max"
@@ -39,7 +39,7 @@ GIVEN_UP: Final = "; beyond {} in a partition, the oldest are given up"
 class WindowsPlan(MachinePlan):
     """Windows of the partitions of one stream. `windows`: their automata."""
 
-    __slots__ = ("_keyed_inputs", "_needed", "windows")
+    __slots__ = ("_keyed_inputs", "_needed", "_tables", "windows")
 
     executor = "windows"
     version = 3
@@ -52,8 +52,17 @@ class WindowsPlan(MachinePlan):
         assert automaton.windows is not None
         self.automaton = automaton
         self.windows = automaton.windows
+        self._tables: WindowTables | None = None
         self._needed: WindowInputs | None = None
         self._keyed_inputs = False
+
+    @property
+    def tables(self) -> WindowTables:
+        """Its tables, found when they are needed. O(conditions) once."""
+        known = self._tables
+        if known is None:
+            known = self._tables = tables_of(self.automaton)
+        return known
 
     def inputs(self) -> list[Input]:
         return self._inputs(False)
@@ -68,13 +77,16 @@ class WindowsPlan(MachinePlan):
         """The events, found once for the dispatcher and the machine."""
         needed = self._needed
         if needed is None or self._keyed_inputs != keyed:
-            needed = self._needed = WindowInputs(tables_of(self.automaton), self.automaton, keyed)
+            needed = self._needed = WindowInputs(self.tables, self.automaton, keyed)
             self._keyed_inputs = keyed
         return needed
 
     def _keyed(self) -> bool:
         """Whether it need not see partitions without windows, of which forecasts are told too."""
         return not self.wanted.forecast
+
+    def filed(self, options: Options) -> EventKey | None:
+        return self._needs(self._keyed()).filed
 
     def streams(self) -> tuple[str, ...]:
         return (self.automaton.sources[0].stream,)
@@ -91,16 +103,15 @@ class WindowsPlan(MachinePlan):
 
     def _panes(self, options: Options) -> bool:
         """Whether a pane table keeps its windows, as the clock, the number of events or a gap decides them."""
-        return keeps_panes(tables_of(self.automaton), options.window_columns and not self.wanted.forecast)
+        return keeps_panes(self.tables, options.window_columns and not self.wanted.forecast)
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
-        tables = tables_of(self.automaton)
         needed = self._needs(self._keyed())
         limits = options.bindings_max, options.runs_max, options.nodes_max
         if self._panes(options):
-            return PaneMachine(tables, needed, account, *limits)
-        machine = WindowMachine(tables, needed, account, *limits, True)
+            return PaneMachine(self.tables, needed, account, *limits)
+        machine = WindowMachine(self.tables, needed, account, *limits, True)
         machine.stepper.prolongs = machine.stepper.prolongs and options.window_columns
         return machine
 
@@ -112,7 +123,7 @@ class WindowsPlan(MachinePlan):
     def reviser(self, options: Options) -> Reviser:
         account = Account(options.work_max, options.work_earned)
         limits = options.bindings_max, options.runs_max, options.nodes_max
-        return WindowReviser(WindowMachine(tables_of(self.automaton), self._needs(False), account, *limits, False))
+        return WindowReviser(WindowMachine(self.tables, self._needs(False), account, *limits, False))
 
     def progress(
         self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]
@@ -127,7 +138,7 @@ class WindowsPlan(MachinePlan):
         """What happens to open starts if the query does not bound them."""
         if window_bounds(self.windows).verdict == "bounded":
             return []
-        return [GIVEN_UP.format("runs_max" if tables_of(self.automaton).starts_max(0, 1) == 0 else "nodes_max events")]
+        return [GIVEN_UP.format("runs_max" if self.tables.starts_max(0, 1) == 0 else "nodes_max events")]
 
     @classmethod
     def explained(cls, known: list[Known]) -> list[str]:

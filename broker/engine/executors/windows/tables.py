@@ -8,7 +8,6 @@ automaton (automaton/windows).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace as replace_fields
 from typing import Any, Final, final
 
 from mypy_extensions import i64
@@ -32,7 +31,6 @@ from ....automaton.analyses.window_family import WindowFamily
 from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
 from ....events.schema import Row
-from ....language.wording import UNSAID
 from ..packed import Integers, integers, integers_of
 from .extreme_measures import ExtremeMeasure, FloatExtremeMeasure
 from .measures import CountMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
@@ -88,26 +86,6 @@ class MeasurePlan:
 
 
 @final
-class CommonWindows:
-    """An automaton without its conditions, and how many they are; the hash is kept, since many are compared."""
-
-    __slots__ = ("_hash", "parts")
-
-    def __init__(self, automaton: Automaton) -> None:
-        windows = automaton.windows
-        assert windows is not None
-        bare = replace_fields(automaton, windows=replace_fields(windows, atoms=(), said=UNSAID))
-        self.parts: tuple[Any, ...] = (bare, len(windows.atoms))
-        self._hash = hash(self.parts)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, CommonWindows) and self.parts == other.parts)
-
-
-@final
 class WindowTables:
     """`back`: how many events are kept to look back; `columns`: of the tables.
 
@@ -135,8 +113,6 @@ class WindowTables:
         windows = automaton.windows
         assert windows is not None
         self.windows = windows
-        self._automaton = automaton
-        self._common: CommonWindows | None = None
         (self.source,) = automaton.sources
         self.width = len(self.source.schema.attributes)
         self.blank: Row = (None,) * self.width
@@ -158,14 +134,6 @@ class WindowTables:
             self.sleeps = self.sleeps and not self.begins[self.column(0)]
             self.rousing = self._rousing() if self.sleeps else -1
         self._read_aggregates(windows)
-
-    @property
-    def common(self) -> CommonWindows:
-        """What all have in common that these are the tables of. O(size of the automaton), once."""
-        known = self._common
-        if known is None:
-            known = self._common = CommonWindows(self._automaton)
-        return known
 
     def fit(self, automaton: Automaton) -> bool:
         """Whether they are those of this automaton, too. O(conditions)."""

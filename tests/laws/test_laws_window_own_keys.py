@@ -1,10 +1,11 @@
-"""Windows of one key each: subscriptions that share a machine are told what each would be told alone.
+"""Windows of one key each: subscriptions that get events of their key only are told what all events would tell them.
 
 They differ in their keys and in numbers. They come and go between events, and the engine is restored in between.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, Final
 
@@ -33,7 +34,7 @@ from broker.language.window import print_query
 from broker.language.window.regex import AnyEvent, Concatenation, EventPredicate, Quantified
 from broker.language.window.syntax import PairExpression, Pairs, WindowQuery
 
-ALONE: Final = ("window_homes", "window_families")
+NOBODY: Final = "nobody"  # as another name that is asked for, so that a subscription has no key, but equal windows
 CONSTANTS: Final = st.integers(-1, 5) | st.sampled_from((2.5, 2**60))
 TOGETHER: Final = And((AT_HOME, compared("=", VALUE, Number(3))))
 PARTITIONS: Final = ((TYPE,), (TYPE,), (TYPE,), (VALUE, TYPE))
@@ -76,13 +77,10 @@ def at_home(draw: st.DrawFn) -> list[str]:
     st.lists(st.integers(1, 6), min_size=1, max_size=3),
     st.lists(st.sampled_from(("join", "leave", "restore")), max_size=6),
     st.builds(dict, batches=st.booleans(), templates=st.booleans(), window_columns=st.booleans()),
-    st.fixed_dictionaries(
-        {},
-        optional={"runs_max": st.integers(1, 3), "nodes_max": st.integers(1, 4), "executors_off": st.just(ALONE[1:])},
-    ),
+    st.fixed_dictionaries({}, optional={"runs_max": st.integers(1, 3), "nodes_max": st.integers(1, 4)}),
     st.booleans(),
 )
-def test_subscriptions_with_keys_of_their_own_are_told_what_each_would_be_told_alone(
+def test_who_gets_events_of_one_key_is_told_what_all_events_would_tell(
     texts: list[str],
     events: list[Event],
     cuts: list[int],
@@ -91,13 +89,16 @@ def test_subscriptions_with_keys_of_their_own_are_told_what_each_would_be_told_a
     limits: dict[str, Any],
     columns: bool,
 ) -> None:
-    if "executors_off" not in limits:  # families have limits in common
-        limits = {}
-    alone = {**switches, **limits, "executors_off": ALONE, "templates": False}
-    together = Options(**switches, **limits)
-    assert told(texts, events, cuts, steps, together, columns) == told(
-        texts, events, cuts, steps, Options(**alone), columns
-    )
+    options = Options(**switches, **limits, executors_off=("window_families",))
+    asked = [re.sub(r"ty = '([ABC])'", rf"ty IN ('\1', '{NOBODY}')", text) for text in texts]
+    assert asked != texts
+    own, all_events = (told(each, events, cuts, steps, options, columns) for each in (texts, asked))
+    assert without_ids(own) == without_ids(all_events)
+
+
+def without_ids(lines: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The same lines without what depends on the texts of subscriptions."""
+    return {name: [re.sub(r'"id": "\w+"', "", line) for line in each] for name, each in lines.items()}
 
 
 def engine_of(names: str, windows: str, **options: Any) -> Engine:
@@ -112,30 +113,18 @@ def engine_of(names: str, windows: str, **options: Any) -> Engine:
 LONG: Final = "AFTER any* MATCHING [ty = 'NAME' AND v > NUMBER] any* [v < NUMBER]"
 
 
-def test_subscriptions_with_keys_of_their_own_are_one_machine() -> None:
+def test_an_event_finds_the_subscriptions_to_its_key() -> None:
     engine = engine_of("ABCDEFGH", LONG)
-    figures = engine.statistics()
-    assert (figures["windows"], figures["window_families"], figures["window_homes"]) == (0, 0, 1)
-    assert figures["home_members"] == 8
+    (lane,) = engine.program.machines.lanes.values()
+    (index,) = lane.indexes
+    assert sorted(map(str, index.readers)) == list("ABCDEFGH")
+    assert not any(lane.readers)
     rows = [("A", 3, None), ("B", 9, None), (None, 3, None), ("Z", 3, None), ("B", 0, None), ("B", -1, None)]
     assert [match.subscription for match in engine.publish("S", range(6), rows)] == ["B", "B"]
-    assert engine.statistics()["home_keys"] == 2
+    assert engine.statistics()["window_keys"] == 2
     for name in "ABCDEFGH":
         engine.unsubscribe(name)
-    assert engine.statistics()["window_homes"] == 0
-
-
-def test_one_alone_has_a_machine_of_its_own_and_goes_along_as_long_as_it_has_had_no_event() -> None:
-    engine = engine_of("A", LONG)
-    assert engine.statistics()["windows"] == 1
-    second = "FROM S BY ty WINDOW " + LONG.replace("NAME", "B").replace("NUMBER", "7")
-    engine.subscribe("B", language="window", query=second)
-    assert engine.statistics()["home_members"] == 2
-    engine = engine_of("A", LONG)
-    engine.publish("S", [1], [("A", 3, None)])
-    engine.subscribe("B", language="window", query=second)
-    assert (engine.statistics()["windows"], engine.statistics()["home_members"]) == (1, 1)
-    assert [match.subscription for match in engine.publish("S", [2], [("A", -3, None)])] == ["A"]
+    assert engine.statistics()["windows"] == 0
 
 
 def test_those_of_one_key_that_differ_in_a_number_are_a_family_nevertheless() -> None:
@@ -145,7 +134,7 @@ def test_those_of_one_key_that_differ_in_a_number_are_a_family_nevertheless() ->
             f"q{number}", "window", f"FROM S BY ty WINDOW AFTER any* MATCHING [ty = 'C' AND v > {number}] any"
         )
     figures = engine.statistics()
-    assert (figures["home_members"], figures["family_members"]) == (2, 9)
+    assert (figures["windows"], figures["family_members"]) == (2, 9)
 
 
 def test_who_has_no_budget_left_is_suspended_and_not_its_neighbours() -> None:
@@ -166,23 +155,21 @@ def test_who_has_no_budget_left_is_suspended_and_not_its_neighbours() -> None:
     assert {match.subscription for match in later} == {"B"}
 
 
-def test_who_joins_has_constants_of_its_own_where_those_of_others_have_been() -> None:
-    engine = engine_of("ABC", LONG)
-    engine.unsubscribe("B")
-    for name, number in (("D", 4), ("E", 6)):
-        query = "FROM S BY ty WINDOW " + LONG.replace("NAME", name).replace("NUMBER", str(number))
-        engine.subscribe(name, language="window", query=query)
-    engine.check_invariants()
-    rows = [("D", 5, None), ("E", 5, None), ("D", 3, None), ("E", 3, None), ("E", 7, None), ("E", 5, None)]
-    assert [match.subscription for match in engine.publish("S", range(6), rows)] == ["D", "E"]
-
-
 def test_a_key_of_several_attributes_is_in_the_order_of_by() -> None:
     engine = Engine()
     engine.add_stream("S", SCHEMA.declared())
     for name, number, level in (("A", 1, 0.5), ("B", 2, 1.5), ("C", 3, 2.5)):
         windows = f"AFTER any* MATCHING [ty = '{name}' AND v = {number} AND x > {level}] any* [x < {level}]"
         engine.subscribe(name, language="window", query=f"FROM S BY v, ty WINDOW {windows}")
-    assert engine.statistics()["home_members"] == 3
+    assert engine.statistics()["windows"] == 3
     rows = [("A", 1, 0.75), ("B", 2, 2.0), ("B", 1, 0.0), ("A", 1, 0.0), ("B", 2, 1.0)]
     assert [match.subscription for match in engine.publish("S", range(5), rows)] == ["A", "B"]
+
+
+def test_a_key_of_some_attributes_of_by_has_partitions_of_its_own() -> None:
+    engine = Engine()
+    engine.add_stream("S", SCHEMA.declared())
+    windows = "AFTER any* MATCHING [ty = 'A' AND x > 1.5] any* [x < 1.5]"
+    engine.subscribe("A", language="window", query=f"FROM S BY v, ty WINDOW {windows}", lineage=True)
+    rows = [("A", 1, 2.0), ("A", 2, 2.0), ("B", 1, 0.0), ("A", 1, 1.0), ("A", 2, 1.0)]
+    assert [match.lineage for match in engine.publish("S", range(5), rows)] == [[1, 4], [2, 5]]
