@@ -53,7 +53,7 @@ A, B, C = ("A", 0.0, 2.0), ("B", 0.0, 1.0), ("C", 3.0, 0.0)
 
 def test_members_with_any_texts_are_one_group() -> None:
     engine = engine_with({}, {"second": "C", "third": "B"}, {"first": "B", "second": "A"}, {"third": "D", "kills": 9})
-    assert "groups: 4 subscriptions in 1 groups" in engine.explain()
+    assert "groups: 4 subscriptions in 1 group" in engine.explain()
     assert "s0: how runs are kept: a next match for 4 members, 4 constants each" in engine.explain()
     assert found(engine, [1, 2, 3], A, B, ("C", 1.0, 2.5)) == []  # B kills nobody: its w is 0
     assert found(engine, [7], ("X", None, None)) == []

@@ -288,7 +288,7 @@ class GroupPlan(MachinePlan):
         if len(known) > SHOWN:
             lines.append(f"and {len(known) - SHOWN} more members of groups")
         groups = {id(machine) for _, _, machine in known if machine is not None}
-        lines.append(f"groups: {len(known)} subscriptions in {len(groups)} groups")
+        lines.append(f"groups: {counted(len(known), 'subscription')} in {counted(len(groups), 'group')}")
         return lines
 
     @classmethod

@@ -6,6 +6,7 @@ Here: those lists. Hot. Not here: what an event makes of them (family_columns).
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any, final
 
@@ -16,43 +17,57 @@ from ..packed import Integers, integers_of
 
 @final
 class FamilyConstants:
-    """`all`: of each member the constants.
+    """`all`: of each member the constants; `by_place`: the same by their place.
 
-    The others are made again by `settle` after a change: the constants by their place in `by_place`, and the different
-    ones of each place, ascending, in `known`. `apart`: members differ at several places; then `ranks` has, by place and
-    member, the index of its constant among the known ones.
+    `apart`: members differ at several places. Then, made again by `settle` after a change, `known` has the different
+    constants of each place, ascending, and `ranks`, by place and member, the index of its constant among these.
     """
 
     def __init__(self, width: int) -> None:
-        self.width = width
         self.all: list[tuple[Any, ...]] = []
-        self.by_place: list[list[Any]] = []
+        self.by_place: list[list[Any]] = [[] for _ in range(width)]
         self.known: list[list[Any]] = []
         self.ranks: list[Integers] = []
         self.apart = False
+        self._counts: list[dict[Any, int]] = [{} for _ in range(width)]  # of members, by place and constant
         self._settled = False
 
     def insert(self, at: int, constants: tuple[Any, ...]) -> None:
+        """O(members), as of a memory move."""
         self.all.insert(at, constants)
-        self._settled = False
+        for place, constant in enumerate(constants):
+            self.by_place[place].insert(at, constant)
+            self._counts[place][constant] = self._counts[place].get(constant, 0) + 1
+        self._changed()
 
     def remove(self, at: int) -> None:
-        del self.all[at]
+        """O(members), as of a memory move."""
+        for place, constant in enumerate(self.all.pop(at)):
+            del self.by_place[place][at]
+            counts = self._counts[place]
+            counts[constant] -= 1
+            if counts[constant] == 0:
+                del counts[constant]
+        self._changed()
+
+    def _changed(self) -> None:
+        self.apart = sum([len(counts) > 1 for counts in self._counts]) > 1
         self._settled = False
 
     def settle(self) -> i64:
-        """Have all lists as members are now; returns how many these are. O(members log members) after a change."""
-        if not self._settled:
+        """Have all lists as members are now; returns how many these are. O(members log members) after a change, if
+        they differ at several places."""
+        if self.apart and not self._settled:
             self._settled = True
-            self.by_place = [[constants[place] for constants in self.all] for place in range(self.width)]
-            self.known = [sorted(set(constants)) for constants in self.by_place]
-            self.apart = sum([len(known) > 1 for known in self.known]) > 1
+            self.known = [sorted(counts) for counts in self._counts]
             self.ranks = []
-            for place in range(self.width if self.apart else 0):
-                index = {constant: at for at, constant in enumerate(self.known[place])}
-                self.ranks.append(integers_of([index[constant] for constant in self.by_place[place]]))
+            for known, constants in zip(self.known, self.by_place):
+                index = {constant: at for at, constant in enumerate(known)}
+                self.ranks.append(integers_of([index[constant] for constant in constants]))
         return len(self.all)
 
     def check_invariants(self) -> None:
         assert all(one <= other for one, other in pairwise(self.all))
-        assert not self._settled or self.by_place == [list(each) for each in zip(*self.all)]
+        for place, constants in enumerate(self.by_place):
+            assert constants == [each[place] for each in self.all]
+            assert self._counts[place] == Counter(constants)
