@@ -43,10 +43,18 @@ class Intervals(Generic[M]):
         self.two = two
         self._members = [entries[i][1] for i in order]
         self._lows, self._highs = column(b.low for b in bounds), column(b.high for b in bounds)
-        self._lows2 = column(b.low2 for b in bounds) if two else column()
-        self._highs2 = column(b.high2 for b in bounds) if two else column()
-        self._tops = maxima(self._highs) if COMPILED else column()
-        self._tallest = column(accumulate(self._tops if COMPILED else self._highs, max))
+        self._lows2, self._highs2 = column(), column()
+        if two:
+            self._lows2, self._highs2 = column(b.low2 for b in bounds), column(b.high2 for b in bounds)
+        self._tops = maxima(self._highs)
+        if not COMPILED:
+            self._tallest = column(accumulate(self._highs, max))
+            return
+        self._tallest = self._tops[:]
+        block: i64
+        for block in range(1, len(self._tallest)):
+            if self._tallest[block] < self._tallest[block - 1]:
+                self._tallest[block] = self._tallest[block - 1]
 
     def __len__(self) -> int:
         return len(self._members)

@@ -1,6 +1,6 @@
 """Finds what an event concerns: the key spaces of each stream, and the static parts of the cell under each key.
 
-Here: adding and removing streams, spaces and static parts, and the set of changes. Not here: filling them (keyed_runs),
+Here: adding and removing streams, spaces and static parts, and the set of changes. Not here: filling them (executors),
 runs (cells).
 """
 
