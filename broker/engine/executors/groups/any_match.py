@@ -26,9 +26,9 @@ from ...matches.sources import Assigned
 from .any_template import AnyTemplate, LastStep
 from .beginnings import Beginning
 from .blocks import LARGE, TOO_MANY, MatchBlocks
-from .cell import GroupCell
 from .columns import INFINITY, Floats, filled
 from .kept_events import KeptEvents
+from .logged import LoggedCell
 from .member_points import MemberPoints
 from .members import INFINITE, Members
 from .stamps import Stamps
@@ -62,15 +62,17 @@ class AnyMatchTemplate:
         self.top: Floats = filled(steps.d, INFINITY)
         self.unlike: i64 = 0  # members whose texts are not all the same
         self.step_of: list[int] = [*steps.log_of, *range(len(steps.steps), len(attributes))]  # by log
-        self.logs: list[dict[Text, Beginning]] = [{ANY: self._log(ANY)} if self.whole else {} for _ in self.logged]
+        self.logs: list[dict[Text, Beginning]] = [
+            {ANY: self._log(ANY, clause)} if self.whole else {} for clause in self.logged
+        ]  # fmt: skip
         self.anchors = [self._anchor(last) for last in steps.lasts]
         self.found_by: dict[int, dict[Text, Members]] = {anchor: {} for anchor in self.anchors}
         self.texts: list[tuple[Text, ...]] = []  # by handle those of the steps
         self.own: list[list[Starts]] = []  # the logs
         self.known = MemberPoints(steps.d)
 
-    def _log(self, text: Text) -> Beginning:
-        return Beginning(text, self.steps.d, self.steps.window)
+    def _log(self, text: Text, clause: StepClause) -> Beginning:
+        return Beginning(text, clause, self.steps.d, self.steps.window)
 
     def _anchor(self, last: LastStep) -> int:
         known = [last.step, *(self.step_of[log] for log in last.others)]
@@ -85,10 +87,10 @@ class AnyMatchTemplate:
             return
         steps, texts = self.steps, texts_by_step(known, self.attributes)
         own: list[Starts] = []
-        for log, step in zip(self.logs, self.step_of):
+        for log, clause, step in zip(self.logs, self.logged, self.step_of):
             beginning = log.get(texts[step])
             if beginning is None:
-                beginning = log[texts[step]] = self._log(texts[step])
+                beginning = log[texts[step]] = self._log(texts[step], clause)
             beginning.joined(point)
             own.append(beginning.starts)
         self.unlike += 0 if _all_equal(texts) else 1
@@ -136,28 +138,21 @@ class AnyMatchTemplate:
 
 
 @final
-class AnyMatchCell(GroupCell):
+class AnyMatchCell(LoggedCell):
     """The waiting runs of a group, which lie with the texts of their events.
 
     `events`: those that the group keeps, if matches have several orders.
     """
 
     def __init__(self, template: AnyMatchTemplate, members: Members, events: KeptEvents | None = None) -> None:
-        super().__init__(members)
+        logs = [{ANY: log[ANY].apart()} for log in template.logs] if template.parted else template.logs
+        super().__init__(members, logs, template.kills)
         self.template = template
         self._events = events
-        parted = [{ANY: log[ANY].apart()} for log in template.logs] if template.parted else None
-        self.logs: list[dict[Text, Beginning]] = parted or template.logs
         self._whole = [log[ANY].starts for log in self.logs] if template.whole else None
         self._stamps = Stamps()
         self._live: list[dict[Text, None]] = [{} for _ in template.logs]
         """By log the texts of which the window may have an event."""
-        for beginning in self._each():
-            beginning.clear()
-
-    def _each(self) -> list[Beginning]:
-        """The logs of all steps and texts."""
-        return [beginning for log in self.logs for beginning in log.values()]
 
     def _own(self, handle: i64) -> list[Starts]:
         """The logs of a member."""
@@ -306,11 +301,11 @@ class AnyMatchCell(GroupCell):
     def _keep(self, row: Row, time: i64, event: i64) -> None:
         """Note an event for the steps behind which a match may go on, and what it forbids. O(steps)."""
         template = self.template
-        for log, clause in enumerate(template.logged):
+        for log in range(len(template.logged)):
             attribute = template.attributes[template.step_of[log]]
             text = row[attribute] if attribute >= 0 else ANY
             beginning = self.logs[log].get(text)
-            if beginning is not None and beginning.begin(clause, row, time, event):
+            if beginning is not None and beginning.begin(row, time, event):
                 if log < template.kills:
                     self.noted = event
                 self._live[log][text] = None
@@ -320,9 +315,6 @@ class AnyMatchCell(GroupCell):
                     beginning.passed(time)
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
-
-    def quiet(self, time: i64) -> bool:
-        return all(each.first_in_time(time) == each.starts.count for each in self._each())
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         template = self.template
@@ -334,30 +326,13 @@ class AnyMatchCell(GroupCell):
     def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
         return self.template.steps.assigned(self._own(handle), self._events, point, since, time)
 
-    def oldest(self, event: i64) -> i64:
-        for each in self._each():
-            event = each.starts.oldest(event)
-        return event
-
-    def used(self, events: set[int]) -> None:
-        for log in self.logs[: int(self.template.kills)]:
-            for each in log.values():
-                each.starts.used(events)
-
-    def dump(self) -> dict[str, Any]:
-        """The state for a snapshot, without the members, which the host saves."""
-        logs: list[list[Any]] = []
-        for log in self.logs:
-            logs.append([[text, each.starts.dump()] for text, each in log.items() if each.starts.count > 0])
-        return {"logs": logs}
-
     def load(self, dumped: dict[str, Any]) -> None:
-        for number, saved in enumerate(dumped["logs"]):
-            for text, starts in saved:
-                self.logs[number][text].load(starts)
-                self._live[number][text] = None
+        super().load(dumped)
+        for live, saved in zip(self._live, dumped["logs"]):
+            live.update({text: None for text, _ in saved})
 
     def check_invariants(self) -> None:
+        super().check_invariants()
         template = self.template
         for found in template.found_by.values():
             assert template.whole or sum(int(each.count) for each in found.values()) == self.members.count
@@ -367,8 +342,6 @@ class AnyMatchCell(GroupCell):
             assert sum(int(each.members) for each in log.values()) == self.members.count
         for log, live in zip(self.logs, self._live):
             assert all(text in live for text, each in log.items() if each.starts.head < each.starts.count)
-        for each in self._each():
-            each.starts.check_invariants()
 
 
 def _all_equal(texts: tuple[Text, ...]) -> bool:

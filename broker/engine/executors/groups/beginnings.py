@@ -22,27 +22,32 @@ BEFORE: Final = -(1 << 62)
 
 @final
 class Beginning:
-    """The starts of a text, for the `members` that begin with it. `root`: at most their least corner. `newest` and
-    `newest_time`: the number and the time of the last start. `number`: its place in MemberBeginnings, if it is there.
-    `window`: the coordinate of WITHIN, NONE for none."""
+    """The starts of a text, for the `members` that begin with it. `clause`: what such an event is asked; only what it
+    bounds is kept of one. `root`: at most the members' least corner. `newest` and `newest_time`: the number and the
+    time of the last start. `number`: its place in MemberBeginnings, if it is there. `window`: the coordinate of WITHIN,
+    NONE for none."""
 
-    def __init__(self, text: Text, d: i64, window: i64 = NONE) -> None:
+    def __init__(
+        self, text: Text, clause: StepClause, d: i64, window: i64 = NONE, root: Floats | None = None
+    ) -> None:  # fmt: skip
         self.text = text
+        self.clause = clause
         self.members: i64 = 0
-        self.root: Floats = filled(d, INFINITY)
+        self.root: Floats = filled(d, INFINITY) if root is None else root
         self.newest: i64 = NONE
         self.newest_time: i64 = BEFORE
         self.number: i64 = NONE
         self._d: i64 = d
         self._window: i64 = window
         self._kept: i64 = 0
-        self.starts = Starts(d, window)
+        bounded = [int(bound.coordinate) for bound in clause.bounds] or [0]
+        self._low: i64 = min(bounded)
+        self._upto: i64 = max(bounded) + 1
+        self.starts = Starts(self._upto - self._low, window, self._low)
 
     def apart(self) -> Beginning:
         """Other starts for the same members, whose least corner is one for all."""
-        other = Beginning(self.text, self._d, self._window)
-        other.root = self.root
-        return other
+        return Beginning(self.text, self.clause, self._d, self._window, self.root)
 
     def clear(self) -> None:
         """Drop all starts."""
@@ -56,15 +61,15 @@ class Beginning:
         for j in range(self._d):
             self.root[j] = min(self.root[j], point[j])
 
-    def begin(self, clause: StepClause, row: Row, time: i64, event: i64) -> bool:
+    def begin(self, row: Row, time: i64, event: i64) -> bool:
         """Keep the event if it may begin a match of some member. O(1)."""
-        starts, root = self.starts, self.root
+        starts, root, clause = self.starts, self.root, self.clause
         at = starts.open()
         values = starts.values
         if not clause.narrows(row, time, time, values, at, values, at):
             return False
         j: i64
-        for j in range(self._d):
+        for j in range(self._low, self._upto):
             if not root[j] <= values[at + j]:
                 return False
         if not clause.admits(row):
@@ -78,8 +83,11 @@ class Beginning:
         return self.starts.count > 2 * self._kept + SWEEP_MIN
 
     def drop(self, first: i64) -> None:
-        """Drop the starts before that place. O(starts)."""
-        self.retain([at >= first for at in range(self.starts.count)])
+        """Drop the starts before that place, but for some. O(starts)."""
+        starts = self.starts
+        cut = starts.drop_first(first)
+        starts.head = starts.head - cut if starts.head > cut else 0
+        self._kept = starts.count + cut - first
 
     def retain(self, wanted: list[bool]) -> None:
         """Drop the other starts. O(starts)."""
@@ -109,10 +117,10 @@ class Beginning:
         """Lower values to the greatest of the starts from `first` to `upto`; they may be too high. `top`: scratch.
         O(blocks)."""
         j: i64
-        for j in range(self._d):
+        for j in range(self._low, self._upto):
             top[j] = -INFINITY
         self.starts.raise_by_blocks(top, first, upto)
-        for j in range(self._d):
+        for j in range(self._low, self._upto):
             if top[j] < x[j]:
                 x[j] = top[j]
 

@@ -86,7 +86,7 @@ class NextMatchCell(GroupCell):
             if members is not None:  # all begin with their second text, or else not
                 self._meet(members, logs.begins[text] if template.unlike == 0 else None, row, time, event, out)
             beginning = logs.begins.get(row[template.first] if template.first >= 0 else ANY)
-        if beginning is not None and beginning.begin(template.begin, row, time, event):
+        if beginning is not None and beginning.begin(row, time, event):
             self.noted = event
             logs.beginnings.note(beginning)
             if beginning.grown():
@@ -100,10 +100,10 @@ class NextMatchCell(GroupCell):
     def _forbid(self, row: Row, time: i64, event: i64) -> None:
         """Note what the event kills. O(negations)."""
         template = self.template
-        for kill, clause in enumerate(template.kills):
+        for kill in range(len(template.kills)):
             attribute = template.attributes[template.steps + kill]
             killed = self.logs.killing[kill].get(row[attribute] if attribute >= 0 else ANY)
-            if killed is not None and killed.begin(clause, row, time, event):
+            if killed is not None and killed.begin(row, time, event):
                 self.forbade = event
                 if killed.grown():
                     killed.drop(self._needed(killed, time))
@@ -286,17 +286,17 @@ class NextMatchCell(GroupCell):
     def _wanted(self, starts: Starts) -> list[bool]:
         """Which starts a member may still wait with, as far as the least corner of those says that have met nothing
         since. O(starts + members log)."""
-        d, count = self.template.d, starts.count
+        d, low, count = starts.d, starts.low, starts.count
         waiting = [(self._first(starts, handle, since, False), point) for handle, point, since in self.members.each()]
         waiting.sort(key=_by_start)
-        corner = [INFINITY] * d
+        corner = [INFINITY] * int(self.template.d)
         wanted: list[bool] = []
         upto = 0
         for at in range(count):
             while upto < len(waiting) and waiting[upto][0] <= at:
                 corner = list(map(min, corner, waiting[upto][1]))
                 upto += 1
-            wanted.append(all(corner[j] <= starts.values[at * d + j] for j in range(d)))
+            wanted.append(all(corner[low + j] <= starts.values[at * d + j] for j in range(d)))
         return wanted
 
     def _needed(self, killed: Beginning, time: i64) -> i64:

@@ -102,15 +102,15 @@ class NextMatchTemplate:
         self.single = self.whole and not epochs and len(bounds) == 1 and bounds[0].coordinate == 0
         """Whether one number, the first coordinate, decides which members' second condition an event satisfies."""
         assert window >= 0 or (self.whole and len(steps) == 2 and within < 0), "what is kept must have an end"
-        whole = (self._log(ANY), [self._log(ANY) for _ in self.kills]) if self.whole else None
+        whole = (self._log(ANY, self.begin), [self._log(ANY, kill) for kill in self.kills]) if self.whole else None
         self.logs = TextLogs(self.steps, [place for place, _ in forbidden], whole)
         self.ends: dict[Text, Members] = {}
         self.known = MemberPoints(self.d)
         self.texts: list[tuple[Text, ...]] = []
         self.unlike: i64 = 0  # members whose first two texts differ
 
-    def _log(self, text: Text) -> Beginning:
-        return Beginning(text, self.d, self.window)
+    def _log(self, text: Text, clause: StepClause) -> Beginning:
+        return Beginning(text, clause, self.d, self.window)
 
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
         """A member has joined the group. `known`: the texts of the steps that have one. O(pages + page)."""
@@ -124,14 +124,14 @@ class NextMatchTemplate:
         self.unlike += 0 if begins == ends else 1
         beginning = logs.begins.get(begins)
         if beginning is None:
-            beginning = logs.begins[begins] = self._log(begins)
+            beginning = logs.begins[begins] = self._log(begins, self.begin)
             logs.beginnings.enter(beginning)
         beginning.joined(point)
         logs.beginnings.put(handle, beginning)
-        for killing, killers, text in zip(logs.killing, logs.killers, texts[self.steps :]):
+        for killing, killers, clause, text in zip(logs.killing, logs.killers, self.kills, texts[self.steps :]):
             killed = killing.get(text)
             if killed is None:
-                killed = killing[text] = self._log(text)
+                killed = killing[text] = self._log(text, clause)
                 killers.enter(killed)
             killed.joined(point)
             killers.put(handle, killed)

@@ -54,7 +54,7 @@ class TextChainTemplate:
         """A member has joined the group. O(pages + page + steps)."""
         beginning = self.begins.get(texts[0])
         if beginning is None:
-            beginning = self.begins[texts[0]] = Beginning(texts[0], self.d)
+            beginning = self.begins[texts[0]] = Beginning(texts[0], self.steps[0], self.d)
         beginning.joined(point)
         place = floats_from(point)
         while len(self.beginnings) <= handle:
@@ -125,7 +125,7 @@ class TextChainCell(GroupCell):
                     self._move(step, awaited, row, time, event, out)
             step -= 1
         beginning = template.begins.get(row[attributes[0]])
-        if beginning is not None and beginning.begin(template.steps[0], row, time, event):
+        if beginning is not None and beginning.begin(row, time, event):
             self.noted = event
             if beginning.grown():
                 beginning.drop(beginning.starts.since_time(self._oldest(beginning), 0.0, 0, beginning.starts.count))
