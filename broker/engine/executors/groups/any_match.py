@@ -24,7 +24,7 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ...matches.sources import Assigned
 from .any_template import AnyTemplate, LastStep
-from .beginnings import Beginning
+from .beginnings import TextLog
 from .blocks import LARGE, TOO_MANY, MatchBlocks
 from .columns import INFINITY, Floats, filled
 from .kept_events import KeptEvents
@@ -62,17 +62,12 @@ class AnyMatchTemplate:
         self.top: Floats = filled(steps.d, INFINITY)
         self.unlike: i64 = 0  # members whose texts are not all the same
         self.step_of: list[int] = [*steps.log_of, *range(len(steps.steps), len(attributes))]  # by log
-        self.logs: list[dict[Text, Beginning]] = [
-            {ANY: self._log(ANY, clause)} if self.whole else {} for clause in self.logged
-        ]  # fmt: skip
+        self.logs = [TextLog(clause, steps.d, steps.window, self.whole) for clause in self.logged]
         self.anchors = [self._anchor(last) for last in steps.lasts]
         self.found_by: dict[int, dict[Text, Members]] = {anchor: {} for anchor in self.anchors}
         self.texts: list[tuple[Text, ...]] = []  # by handle those of the steps
         self.own: list[list[Starts]] = []  # the logs
         self.known = MemberPoints(steps.d)
-
-    def _log(self, text: Text, clause: StepClause) -> Beginning:
-        return Beginning(text, clause, self.steps.d, self.steps.window)
 
     def _anchor(self, last: LastStep) -> int:
         known = [last.step, *(self.step_of[log] for log in last.others)]
@@ -81,18 +76,13 @@ class AnyMatchTemplate:
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
         """A member has joined the group. `known`: the texts of the steps that have one. O(steps x (pages + page))."""
         self.known.put(handle, point, since)
-        if self.whole:
-            for log in self.logs:
-                log[ANY].joined(point)
-            return
-        steps, texts = self.steps, texts_by_step(known, self.attributes)
+        texts = texts_by_step(known, self.attributes)
         own: list[Starts] = []
-        for log, clause, step in zip(self.logs, self.logged, self.step_of):
-            beginning = log.get(texts[step])
-            if beginning is None:
-                beginning = log[texts[step]] = self._log(texts[step], clause)
-            beginning.joined(point)
-            own.append(beginning.starts)
+        for log, step in zip(self.logs, self.step_of):
+            log.joined(handle, texts[step], point)
+            own.append(log.of(handle).starts)
+        if self.whole:
+            return
         self.unlike += 0 if _all_equal(texts) else 1
         while len(self.texts) <= handle:
             self.texts.append(texts)
@@ -101,22 +91,17 @@ class AnyMatchTemplate:
         for anchor, found in self.found_by.items():
             members = found.get(texts[anchor])
             if members is None:
-                members = found[texts[anchor]] = Members(steps.d)
+                members = found[texts[anchor]] = Members(self.steps.d)
             members.put(handle, point, since)
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group. O(steps x (pages + page))."""
+        for log in self.logs:
+            log.left(handle)
         if self.whole:
-            for log in self.logs:
-                log[ANY].members -= 1
             return
         texts = self.texts[handle]
         self.unlike -= 0 if _all_equal(texts) else 1
-        for log, step in zip(self.logs, self.step_of):
-            beginning = log[texts[step]]
-            beginning.members -= 1
-            if beginning.members == 0:
-                del log[texts[step]]
         for anchor, found in self.found_by.items():
             members = found[texts[anchor]]
             members.remove(handle, point)
@@ -145,11 +130,11 @@ class AnyMatchCell(LoggedCell):
     """
 
     def __init__(self, template: AnyMatchTemplate, members: Members, events: KeptEvents | None = None) -> None:
-        logs = [{ANY: log[ANY].apart()} for log in template.logs] if template.parted else template.logs
+        logs = [log.apart() for log in template.logs] if template.parted else template.logs
         super().__init__(members, logs, template.kills)
         self.template = template
         self._events = events
-        self._whole = [log[ANY].starts for log in self.logs] if template.whole else None
+        self._whole = [log.of(0).starts for log in logs] if template.whole else None
         self._stamps = Stamps()
         self._live: list[dict[Text, None]] = [{} for _ in template.logs]
         """By log the texts of which the window may have an event."""
@@ -181,7 +166,7 @@ class AnyMatchCell(LoggedCell):
                     continue
                 if template.unlike == 0:  # all these members have the same logs
                     for log in last.others:
-                        own = self.logs[log][text]
+                        own = self.logs[log].by_text[text]
                         own.lower(x, template.top, own.passed(time), own.starts.count)
                 self._complete(last, members, x, time, out)
         self._keep(row, time, event)
@@ -223,7 +208,7 @@ class AnyMatchCell(LoggedCell):
         gone: list[Text] = []
         j: i64
         for text in live:
-            beginning = self.logs[log].get(text)
+            beginning = self.logs[log].by_text.get(text)
             if beginning is None or beginning.passed(time) == beginning.starts.count:
                 gone.append(text)
                 continue
@@ -304,8 +289,9 @@ class AnyMatchCell(LoggedCell):
         for log in range(len(template.logged)):
             attribute = template.attributes[template.step_of[log]]
             text = row[attribute] if attribute >= 0 else ANY
-            beginning = self.logs[log].get(text)
+            beginning = self.logs[log].by_text.get(text)
             if beginning is not None and beginning.begin(row, time, event):
+                self.logs[log].note(beginning)
                 if log < template.kills:
                     self.noted = event
                 self._live[log][text] = None
@@ -338,10 +324,8 @@ class AnyMatchCell(LoggedCell):
             assert template.whole or sum(int(each.count) for each in found.values()) == self.members.count
             for members in found.values():
                 members.check_invariants()
-        for log in template.logs:
-            assert sum(int(each.members) for each in log.values()) == self.members.count
         for log, live in zip(self.logs, self._live):
-            assert all(text in live for text, each in log.items() if each.starts.head < each.starts.count)
+            assert all(text in live for text, each in log.by_text.items() if each.starts.head < each.starts.count)
 
 
 def _all_equal(texts: tuple[Text, ...]) -> bool:

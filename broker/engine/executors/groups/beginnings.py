@@ -1,7 +1,6 @@
 """Starts that wait with the text that begins them, for all members of a group that begin with it.
 
-Here: the starts of one text, and when the newest start of each text was. Hot. Not here: what they wait for (next_match,
-text_chain).
+Here: the starts of one text, and of all. Hot. Not here: what they wait for (next_match, any_match, text_chain).
 """
 
 from __future__ import annotations
@@ -12,9 +11,10 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from .columns import INFINITY, Floats, Integers, filled, integers, with_room_for_integers
+from .members import Members
 from .starts import NONE, Starts
 from .steps import StepClause
-from .text_members import Text
+from .text_members import ANY, Text
 
 SWEEP_MIN: Final = 64
 BEFORE: Final = -(1 << 62)
@@ -24,7 +24,7 @@ BEFORE: Final = -(1 << 62)
 class Beginning:
     """The starts of a text, for the `members` that begin with it. `clause`: what such an event is asked; only what it
     bounds is kept of one. `root`: at most the members' least corner. `newest` and `newest_time`: the number and the
-    time of the last start. `number`: its place in MemberBeginnings, if it is there. `window`: the coordinate of WITHIN,
+    time of the last start. `number`: its place in TextLog, if it has one there. `window`: the coordinate of WITHIN,
     NONE for none."""
 
     def __init__(
@@ -44,10 +44,6 @@ class Beginning:
         self._low: i64 = min(bounded)
         self._upto: i64 = max(bounded) + 1
         self.starts = Starts(self._upto - self._low, window, self._low)
-
-    def apart(self) -> Beginning:
-        """Other starts for the same members, whose least corner is one for all."""
-        return Beginning(self.text, self.clause, self._d, self._window, self.root)
 
     def clear(self) -> None:
         """Drop all starts."""
@@ -133,20 +129,45 @@ class Beginning:
 
 
 @final
-class MemberBeginnings:
-    """Which starts each member of a group has, in columns, since an event asks this of many members, most of which wait
-    with nothing. `numbers`: of its starts, by handle; `times`: of the newest of them, by number. `only`: those of all
-    members, if these have no texts."""
+class TextLog:
+    """The events of one place in matches, which lie with their texts, for the members of a group. `only`: all of them,
+    if the place has no texts.
 
-    def __init__(self, only: Beginning | None = None) -> None:
-        self.only = only
+    Which starts each member has is in columns, since an event asks this of many members, most of which wait with
+    nothing. `numbers`: of its starts, by handle; `times`: of the newest of them, by number.
+    """
+
+    def __init__(
+        self, clause: StepClause, d: i64, window: i64 = NONE, whole: bool = False, root: Floats | None = None
+    ) -> None:  # fmt: skip
+        self.only = Beginning(ANY, clause, d, window, root) if whole else None
+        self.by_text: dict[Text, Beginning] = {} if self.only is None else {ANY: self.only}
         self.numbers: Integers = integers()
         self.times: Integers = integers()
+        self._clause = clause
+        self._d: i64 = d
+        self._window: i64 = window
         self._known: list[Beginning] = []  # by number
         self._free: list[int] = []
 
-    def enter(self, beginning: Beginning) -> None:
-        """Starts that no member has yet."""
+    def apart(self) -> TextLog:
+        """Another one of the same members, which have no texts, and whose least corner is one for all."""
+        assert self.only is not None, "partitions have no texts"
+        return TextLog(self._clause, self._d, self._window, True, self.only.root)
+
+    def joined(self, handle: int, text: Text, point: list[float]) -> None:
+        """A member has this text here. O(1), amortised."""
+        beginning = self.by_text.get(text)
+        if beginning is None:
+            beginning = self.by_text[text] = Beginning(text, self._clause, self._d, self._window)
+            self._enter(beginning)
+        beginning.joined(point)
+        if self.only is None:
+            self.numbers = with_room_for_integers(self.numbers, handle + 1)
+            self.numbers[handle] = beginning.number
+
+    def _enter(self, beginning: Beginning) -> None:
+        """Give a number to starts that no member has yet."""
         if self._free:
             number = self._free.pop()
             self._known[number] = beginning
@@ -157,14 +178,13 @@ class MemberBeginnings:
         self.times = with_room_for_integers(self.times, number + 1)
         self.times[number] = BEFORE
 
-    def leave(self, beginning: Beginning) -> None:
-        """No member has them any more."""
-        self._free.append(int(beginning.number))
-
-    def put(self, handle: int, beginning: Beginning) -> None:
-        """A member has these starts."""
-        self.numbers = with_room_for_integers(self.numbers, handle + 1)
-        self.numbers[handle] = beginning.number
+    def left(self, handle: int) -> None:
+        """A member has left the group. O(1)."""
+        beginning = self.of(handle)
+        beginning.members -= 1
+        if beginning.members == 0 and self.only is None:
+            del self.by_text[beginning.text]
+            self._free.append(int(beginning.number))
 
     def of(self, handle: i64) -> Beginning:
         """The starts of a member. O(1)."""
@@ -175,7 +195,43 @@ class MemberBeginnings:
         if self.only is None:
             self.times[beginning.number] = beginning.newest_time
 
-    def refresh(self) -> None:
-        """Starts have been dropped or restored."""
-        for beginning in self._known:
+    def clear(self) -> None:
+        """Drop all starts."""
+        for beginning in self.by_text.values():
+            beginning.clear()
             self.note(beginning)
+
+    # --- for hosts and tests ------------------------------------------------------------------------------------
+
+    def waits(self, time: i64) -> bool:
+        """Whether a start is in some member's window. O(texts)."""
+        return any(each.waits(time) for each in self.by_text.values())
+
+    def oldest(self, event: i64) -> i64:
+        """The event of the oldest start, at most `event`."""
+        for each in self.by_text.values():
+            event = each.starts.oldest(event)
+        return event
+
+    def used(self, events: set[int]) -> None:
+        """Add the events of all starts."""
+        for each in self.by_text.values():
+            each.starts.used(events)
+
+    def dump(self) -> list[Any]:
+        return [[text, each.starts.dump()] for text, each in self.by_text.items() if each.starts.count > 0]
+
+    def load(self, dumped: Any) -> None:
+        for text, starts in dumped:
+            beginning = self.by_text[text]
+            beginning.load(starts)
+            self.note(beginning)
+
+    def check_invariants(self, members: Members) -> None:
+        """`members`: of the group."""
+        assert sum(int(each.members) for each in self.by_text.values()) in (members.count, 0)  # a part counts none
+        for each in self.by_text.values():
+            each.starts.check_invariants()
+            assert self.only is not None or self.times[each.number] == each.newest_time
+        for handle, point, _ in members.each():
+            assert all(self.of(handle).root[j] <= point[j] for j in range(int(self._d)))

@@ -19,7 +19,7 @@ from mypy_extensions import i64
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...matches.sources import Assigned
-from .beginnings import Beginning
+from .beginnings import TextLog
 from .blocks import MatchBlocks
 from .columns import INFINITY, Floats, floats_from
 from .kept_events import KeptEvents
@@ -27,7 +27,6 @@ from .logged import LoggedCell
 from .members import Members
 from .selection_template import SelectionTemplate
 from .starts import NONE
-from .text_members import ANY
 
 
 @final
@@ -38,12 +37,13 @@ class SelectionCell(LoggedCell):
     """
 
     def __init__(self, template: SelectionTemplate, members: Members, events: KeptEvents) -> None:
-        beginnings = [Beginning(ANY, clause, template.d, template.window, members.root) for clause in template.asked]
-        super().__init__(members, [{ANY: each} for each in beginnings], len(beginnings))
+        d, window = template.d, template.window
+        logs = [TextLog(clause, d, window, True, members.root) for clause in template.asked]
+        super().__init__(members, logs, len(logs))
         self.template = template
         self.events = events
-        self._beginnings = beginnings
-        self._logs = [each.starts for each in beginnings]
+        self._beginnings = [log.only for log in logs if log.only is not None]
+        self._logs = [each.starts for each in self._beginnings]
         self._stride: i64 = 1
         self._newest: i64 = NONE  # the event that nearly all runs have taken last, if it decides, and what it decides
         self._ends = True
