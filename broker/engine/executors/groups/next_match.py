@@ -60,7 +60,6 @@ class NextMatchCell(GroupCell):
         self._since: i64 = -1
         for each in self.logs.each():
             each.clear()
-        self.logs.beginnings.refresh()
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event. O(members with its text whose second condition it satisfies, their starts), and O(log
@@ -76,7 +75,7 @@ class NextMatchCell(GroupCell):
         if self._met is not None and (time > self.now or not template.epochs):
             self.now = time
             self._met.epoch += 1
-        beginning = logs.beginnings.only
+        beginning = logs.begins.only
         if beginning is not None:
             if beginning.waits(time):
                 self._meet(self.members, beginning, row, time, event, out)
@@ -84,11 +83,11 @@ class NextMatchCell(GroupCell):
             text = row[template.second] if template.second >= 0 else ANY
             members = template.ends.get(text)
             if members is not None:  # all begin with their second text, or else not
-                self._meet(members, logs.begins[text] if template.unlike == 0 else None, row, time, event, out)
-            beginning = logs.begins.get(row[template.first] if template.first >= 0 else ANY)
-        if beginning is not None and beginning.begin(template.begin, row, time, event):
+                self._meet(members, logs.begins.by_text[text] if template.unlike == 0 else None, row, time, event, out)
+            beginning = logs.begins.by_text.get(row[template.first] if template.first >= 0 else ANY)
+        if beginning is not None and beginning.begin(row, time, event):
             self.noted = event
-            logs.beginnings.note(beginning)
+            logs.begins.note(beginning)
             if beginning.grown():
                 if template.window >= 0:
                     beginning.drop(beginning.first_in_time(time))
@@ -100,10 +99,11 @@ class NextMatchCell(GroupCell):
     def _forbid(self, row: Row, time: i64, event: i64) -> None:
         """Note what the event kills. O(negations)."""
         template = self.template
-        for kill, clause in enumerate(template.kills):
+        for kill in range(len(template.kills)):
             attribute = template.attributes[template.steps + kill]
-            killed = self.logs.killing[kill].get(row[attribute] if attribute >= 0 else ANY)
-            if killed is not None and killed.begin(clause, row, time, event):
+            killed = self.logs.killing[kill].by_text.get(row[attribute] if attribute >= 0 else ANY)
+            if killed is not None and killed.begin(row, time, event):
+                self.logs.killing[kill].note(killed)
                 self.forbade = event
                 if killed.grown():
                     killed.drop(self._needed(killed, time))
@@ -183,7 +183,7 @@ class NextMatchCell(GroupCell):
         """Let the members from a place on, whose second condition an event satisfies, go on with their starts. `seen`:
         how many starts the event sees, if all have these; `longest`: their least coordinate of WITHIN."""
         template, logs, met = self.template, self.logs, self._met
-        known, only, d, window = logs.beginnings, logs.beginnings.only, template.d, template.window
+        known, only, d, window = logs.begins, logs.begins.only, template.d, template.window
         numbers, times, goes_on, timed = known.numbers, known.times, len(template.further) > 0, template.epochs
         points, sinces, between = template.known.points, template.known.since, logs.forbidding[1]
         turn = self.began if timed else event
@@ -286,24 +286,24 @@ class NextMatchCell(GroupCell):
     def _wanted(self, starts: Starts) -> list[bool]:
         """Which starts a member may still wait with, as far as the least corner of those says that have met nothing
         since. O(starts + members log)."""
-        d, count = self.template.d, starts.count
+        d, low, count = starts.d, starts.low, starts.count
         waiting = [(self._first(starts, handle, since, False), point) for handle, point, since in self.members.each()]
         waiting.sort(key=_by_start)
-        corner = [INFINITY] * d
+        corner = [INFINITY] * int(self.template.d)
         wanted: list[bool] = []
         upto = 0
         for at in range(count):
             while upto < len(waiting) and waiting[upto][0] <= at:
                 corner = list(map(min, corner, waiting[upto][1]))
                 upto += 1
-            wanted.append(all(corner[j] <= starts.values[at * d + j] for j in range(d)))
+            wanted.append(all(corner[low + j] <= starts.values[at * d + j] for j in range(d)))
         return wanted
 
     def _needed(self, killed: Beginning, time: i64) -> i64:
         """The first of some events that kill which may still do so. O(log)."""
         if self.template.window >= 0:
             return killed.first_in_time(time)
-        oldest = self.logs.begins[ANY].starts.oldest(self.forbade)
+        oldest = self.logs.begins.oldest(self.forbade)
         return killed.starts.since_event(oldest, 0, killed.starts.count)
 
     def _first(self, starts: Starts, handle: int, since: int, ended: bool) -> i64:
@@ -337,10 +337,10 @@ class NextMatchCell(GroupCell):
     def quiet(self, time: i64) -> bool:
         if self._items > 0:
             self._sweep(time)
-        return self._items == 0 and not any(each.waits(time) for each in self.logs.begins.values())
+        return self._items == 0 and not self.logs.begins.waits(time)
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        template, starts = self.template, self.logs.beginnings.of(handle).starts
+        template, starts = self.template, self.logs.begins.of(handle).starts
         first = self._first(starts, handle, since, True)
         found = starts.waiting(point, since, first, starts.count, time)
         for step, item in self._each():
@@ -350,28 +350,22 @@ class NextMatchCell(GroupCell):
         return found
 
     def oldest(self, event: i64) -> i64:
-        for each in self.logs.begins.values():
-            event = each.starts.oldest(event)
+        event = self.logs.begins.oldest(event)
         for _, item in self._each():
             event = item.oldest(event)
         return event
 
     def used(self, events: set[int]) -> None:
-        for each in self.logs.begins.values():
-            each.starts.used(events)
+        self.logs.begins.used(events)
         for _, item in self._each():
             item.used(events)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
-        logs, kills = self.logs, list[list[Any]]()
-        begins = [[text, each.starts.dump()] for text, each in logs.begins.items() if each.starts.count > 0]
         items = [[step, *item.dump()] for step, item in self._each()]
-        for killing in logs.killing:
-            kills.append([[text, each.starts.dump()] for text, each in killing.items() if each.starts.count > 0])
         met = None if self._met is None else self._met.dump()
         return {
-            "met": met, "starts": begins, "items": items, "serial": int(self._serial), "kills": kills,
+            "met": met, "logs": [log.dump() for log in self.logs.each()], "items": items, "serial": int(self._serial),
             "now": int(self.now), "level": self._level, "since": int(self._since),
         }  # fmt: skip
 
@@ -379,30 +373,20 @@ class NextMatchCell(GroupCell):
         self.now, self._level, self._since = dumped["now"], dumped["level"], dumped["since"]
         if self._met is not None:
             self._met.load(list(dumped["met"]))
-        for text, starts in dumped["starts"]:
-            self.logs.begins[text].load(starts)
-        for killing, saved in zip(self.logs.killing, dumped["kills"]):
-            for text, starts in saved:
-                killing[text].load(starts)
-        self.logs.beginnings.refresh()
+        for log, saved in zip(self.logs.each(), dumped["logs"]):
+            log.load(saved)
         self._serial = dumped["serial"]
-        for step, *saved in dumped["items"]:
-            self._put(step, restored(saved))
+        for step, *item in dumped["items"]:
+            self._put(step, restored(item))
 
     def check_invariants(self) -> None:
-        template, logs = self.template, self.logs
+        template = self.template
         assert len(self._each()) == self._items
         assert template.whole or sum(int(each.count) for each in template.ends.values()) == self.members.count
-        assert sum(int(each.members) for each in template.logs.begins.values()) == self.members.count
-        for beginning in logs.begins.values():
-            assert template.whole or logs.beginnings.times[beginning.number] == beginning.newest_time
         for members in template.ends.values():
             members.check_invariants()
-        for each in logs.each():
-            each.starts.check_invariants()
-        for handle, point, _ in self.members.each():
-            for known in (logs.beginnings, *logs.killers):
-                assert all(known.of(handle).root[j] <= point[j] for j in range(int(template.d)))
+        for log in self.logs.each():
+            log.check_invariants(self.members)
 
 
 def _by_start(waiting: tuple[i64, list[float]]) -> i64:

@@ -1,6 +1,6 @@
 """Waiting starts: the values, time and event of each, oldest first; and the greatest values of every 16.
 
-A row has one value for each coordinate, infinite if the start does not bound it.
+A row has one value for each of some coordinates, infinite if the start does not bound it.
 
 Here: the columns, and walks over them. Hot. Not here: the members that wait (next_match, any_match).
 """
@@ -35,11 +35,12 @@ NEAR: Final = 16  # starts that are looked at one by one
 
 @final
 class Starts:
-    """`window`: the coordinate of an own WITHIN, NONE for none. `head`: the first start that a window may still hold,
-    where somebody keeps count of that."""
+    """`d` coordinates from `low` on. `window`: the coordinate of an own WITHIN, NONE for none. `head`: the first start
+    that a window may still hold, where somebody keeps count of that."""
 
-    def __init__(self, d: i64, window: i64 = NONE) -> None:
+    def __init__(self, d: i64, window: i64 = NONE, low: i64 = 0) -> None:
         self.d: i64 = d
+        self.low: i64 = low
         self.window: i64 = window
         self.count: i64 = 0
         self.head: i64 = 0
@@ -54,7 +55,7 @@ class Starts:
         self._trim()
 
     def open(self) -> i64:
-        """Room for another row, all infinite; returns where its values begin. The row counts after `keep`."""
+        """Room for another row, all infinite; returns where its coordinate 0 would be. The row counts after `keep`."""
         d, n = self.d, self.count
         if len(self.values) < (n + 1) * d:
             self.values = with_room(self.values, (n + 1) * d)
@@ -62,7 +63,7 @@ class Starts:
         j: i64
         for j in range(at, at + d):
             values[j] = INFINITY
-        return at
+        return at - self.low
 
     def keep(self, time: i64, event: i64) -> None:
         """Make the row that was opened and filled the newest start."""
@@ -85,7 +86,7 @@ class Starts:
     def raise_by_blocks(self, top: Floats, first: i64, upto: i64) -> None:
         """Raise values to the greatest of the starts from `first` to `upto`; many by whole blocks: they may be too
         high. O(blocks)."""
-        d, greatest = self.d, self._greatest
+        d, low, greatest = self.d, self.low, self._greatest
         i: i64 = (first >> SHIFT) * d
         end: i64 = ((upto + MASK) >> SHIFT) * d
         if upto - first <= NEAR:
@@ -93,8 +94,8 @@ class Starts:
         j: i64
         while i < end:
             for j in range(d):
-                if greatest[i + j] > top[j]:
-                    top[j] = greatest[i + j]
+                if greatest[i + j] > top[low + j]:
+                    top[low + j] = greatest[i + j]
             i += d
 
     # --- places -------------------------------------------------------------------------------------------------
@@ -135,7 +136,8 @@ class Starts:
         """Where to walk from `first` to `upto` for a member's starts of a time or an event and later; `upto` if it has
         none, or it may have none if it has to walk far. `at`: where its point begins. O(log)."""
         numbers = self.times if timed else self.events
-        d, values, window = self.d, self.values, self.window
+        d, values, window = self.d, self.values, self.window - self.low
+        at += self.low
         last = upto - NEAR if upto - first > NEAR else first
         found = upto
         i = upto - 1
@@ -157,6 +159,7 @@ class Starts:
         later one. O(blocks since then)."""
         numbers = self.times if timed else self.events
         d, values, greatest = self.d, self.values, self._greatest
+        at += self.low
         i = self.count - 1
         j: i64
         while i >= 0 and numbers[i] > since:
@@ -180,6 +183,7 @@ class Starts:
         """The first start behind an event for a member whose point is at `at`; NONE if it has none there. O(log, and
         blocks between)."""
         d, count, values, greatest = self.d, self.count, self.values, self._greatest
+        at += self.low
         i = self.since_event(event + 1, self.head, count)
         j: i64
         while i < count:
@@ -234,6 +238,7 @@ class Starts:
             first = self.since_event(since, first, upto)
         j: i64
         values, greatest, events = self.values, self._greatest, self.events
+        at += self.low
         several = d > 1  # the first two are compared without a loop
         p0 = points[at]
         p1 = points[at + 1] if several else p0
