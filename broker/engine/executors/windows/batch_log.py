@@ -18,6 +18,7 @@ from ...matches.sources import Item, tuple_item
 from ..event_ids import NO_IDS, EventIds
 from ..packed import Integers, integers, roomy
 from .pane_columns import PaneColumns
+from .window_page import SharedColumns
 
 NOTHING: Final = -1  # before the first event of a chain
 ROOMY: Final = 2  # so many events of columns that go on for each of a window, until they are shortened
@@ -26,7 +27,7 @@ LOOSE_MAX: Final = 1_024  # events that come one by one, until others have lists
 
 @final
 @mypyc_attr(acyclic=True)
-class BatchLog:
+class BatchLog(SharedColumns):
     """Events, by their places: those from `base` to below `count`.
 
     Stretches of them lie in batches: from the place in `begins` on, the events are those of a batch from the index in

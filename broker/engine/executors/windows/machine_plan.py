@@ -42,7 +42,7 @@ class WindowsPlan(MachinePlan):
     __slots__ = ("_keyed_inputs", "_needed", "_tables", "windows")
 
     executor = "windows"
-    version = 3
+    version = 4
     figures: ClassVar[tuple[str, ...]] = ("windows", "window_keys", "window_starts", "window_groups", "window_events")
     kind = "windows"
 
