@@ -125,8 +125,6 @@ class BatchLog(SharedColumns):
             for at in range(chains[number + 1]):  # noqa: B007  compiled, a number
                 where[place - base] = 1
                 place = links[place - base]
-        items: list[Item] = []
-        rows: list[Row] = []
         stretch = 0
         for at in range(self.count - base):
             if where[at] == 0:
@@ -135,15 +133,10 @@ class BatchLog(SharedColumns):
             while stretch + 1 < len(self.begins) and self.begins[stretch + 1] <= base + at:
                 stretch += 1
             index = base + at - self.begins[stretch] + self.firsts[stretch]
-            items.append(self._item(stretch, index))
             batch = self.batches[stretch]
-            if batch is not None:
-                rows.append(batch.row(int(index)))
-            where[at] = log.count
-            log._grow(1)
-            log.links[where[at]] = where[links[at] - base] if links[at] >= base else NOTHING
-        log._begin(0, 0, batch_of_rows(rows) if self.rowed else None, NO_IDS, False)
-        log.items[0] = items
+            place = log.add(() if batch is None else batch.row(int(index)), self._item(stretch, index))
+            log.links[place] = where[links[at] - base] if links[at] >= base else NOTHING
+            where[at] = place
         return log, where
 
     def _item(self, stretch: int, index: i64) -> Item:

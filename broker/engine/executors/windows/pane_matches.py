@@ -6,17 +6,17 @@ Not here: the machine that writes them (pane_machine), values that are computed 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, cast, final
+from typing import Final, cast, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Value
-from ...matches.completions import HEADER, Audience, Completions, Events
+from ...matches.completions import Audience, Completions, Events
 from ...matches.sources import Matched, MatchSource
 from ...program.target import Target
 from .batch_log import BatchLog
-from .tables import EXACT, TOTAL, AggregatePlan, WindowTables
-from .window_matches import matched_window, value_of_measure, value_of_rows
+from .tables import EXACT, AggregatePlan, WindowTables
+from .window_matches import matched_window, row_of, settled, value_of_measure, value_of_rows
 from .window_page import WindowPage
 
 ROW_NUMBERS: Final = 5  # of a row: the log, when windows of the clock begin, where floats, counts and totals begin
@@ -37,10 +37,7 @@ class PaneAudience(Audience):
         self.from_rows = any(plan.values and not said(plan, summed) for plan in tables.aggregates)
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
-        page = found.pages[found.numbers[at + 2] >> 2]
-        assert isinstance(page, WindowPage)
-        count = found.numbers[at + 4]
-        numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
+        page, numbers = row_of(found, at)
         return PaneWindows(self, page, numbers)
 
 
@@ -66,28 +63,15 @@ class PaneWindows(MatchSource):
         numbers = self.numbers
         page, tables, summed = self.page, self.audience.tables, self.audience.summed
         log = cast(BatchLog, page.columns[numbers[0]])
-        begun, floats_at, counts_at, totals_at = numbers[1:ROW_NUMBERS]
-        begin = None if tables.windows.clock is None else begun
+        begin = None if tables.windows.clock is None else numbers[1]
+        places = numbers[2:ROW_NUMBERS]
         read = self.audience.from_rows
         for at in range(ROW_NUMBERS, len(numbers), EACH_NUMBERS):
             newest, events, start, end = numbers[at : at + EACH_NUMBERS]
-            told: list[tuple[Any, int]] = []
+            told = settled(tables, page, places, events, summed)
             certain = True  # a sum that is not has to be made of rows
-            for kind, counted, own in zip(tables.kinds, tables.counted, summed):
-                value: Any = None
-                count = events
-                if own and kind == EXACT:
-                    exact = float(page.floats[floats_at])
-                    certain = certain and exact - exact == 0.0
-                    value = exact
-                    floats_at += 1
-                elif own and kind == TOTAL:
-                    value = page.values[totals_at]
-                    totals_at += 1
-                if own and counted:
-                    count = int(page.counts[counts_at])
-                    counts_at += 1
-                told.append((value, count))
+            for kind, own, (value, _) in zip(tables.kinds, summed, told):
+                certain = certain and (not own or kind != EXACT or value - value == 0.0)
             if self.audience.overlap and events > FEW and (read or certain):
                 columns = log.going_on(newest, events, read)
             else:

@@ -102,7 +102,7 @@ class WindowTables:
 
     Conditions that compare the time of an event with the one before are `gaps`, by bit the most microseconds between
     the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any. `gap`: that of
-    the only condition that looks back, whose bit is `gap_bit`; -1 if there is none such.
+    the only condition that looks back; -1 if there is none such.
     """
 
     def __init__(self, automaton: Automaton, family: WindowFamily | None = None) -> None:
@@ -187,7 +187,6 @@ class WindowTables:
         self.tested: list[All | None] = [condition(conditions[at]) for at in rest]
         self.plain_bits: i64 = len(plain)
         self.gap: i64 = self.gaps[0] if len(rest) == 1 else -1
-        self.gap_bit: i64 = 1 << len(plain)
         self.order: list[int] = [*plain, *rest]
 
     def _read_classes(self, windows: WindowAutomaton | None) -> None:
