@@ -21,8 +21,7 @@ class Options:
     the other, where that is possible, and what it completes in different places is put in order when somebody reads it.
     `together`: AFA subscriptions that begin alike run as one, and only events with the key of their first arc reach
     them. `columns`: runs of SASE+ are rows of numbers, or share their pasts, where their conditions allow it.
-    `window_columns`: the partitions of windows are numbers, and events that only make open windows longer take a short
-    way, where that is possible.
+    `window_columns`: the partitions of windows are numbers, where that is possible.
 
     `cancelling`: where late events withdraw results, those that come and go within one batch are not told.
 

@@ -12,6 +12,6 @@ taken as a whole: `boundaries` says where panes begin and windows end, `pane_sum
 says whose they are.
 
 Subscriptions that differ in a constant are a family: `family_columns` has what an event says to whom, `family_cell`
-rectangles of starts and members, `family_stepping` the effect of an event on them, `family_matches` their reading,
-`family_machine` the contract of executors.
+rectangles of starts and members, `family_stepping` the effect of an event on them, `family_machine` the contract of
+executors.
 """

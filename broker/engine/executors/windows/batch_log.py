@@ -18,6 +18,7 @@ from ...matches.sources import Item, tuple_item
 from ..event_ids import NO_IDS, EventIds
 from ..packed import Integers, integers, roomy
 from .pane_columns import PaneColumns
+from .window_page import SharedColumns
 
 NOTHING: Final = -1  # before the first event of a chain
 ROOMY: Final = 2  # so many events of columns that go on for each of a window, until they are shortened
@@ -26,7 +27,7 @@ LOOSE_MAX: Final = 1_024  # events that come one by one, until others have lists
 
 @final
 @mypyc_attr(acyclic=True)
-class BatchLog:
+class BatchLog(SharedColumns):
     """Events, by their places: those from `base` to below `count`.
 
     Stretches of them lie in batches: from the place in `begins` on, the events are those of a batch from the index in
@@ -124,8 +125,6 @@ class BatchLog:
             for at in range(chains[number + 1]):  # noqa: B007  compiled, a number
                 where[place - base] = 1
                 place = links[place - base]
-        items: list[Item] = []
-        rows: list[Row] = []
         stretch = 0
         for at in range(self.count - base):
             if where[at] == 0:
@@ -134,15 +133,10 @@ class BatchLog:
             while stretch + 1 < len(self.begins) and self.begins[stretch + 1] <= base + at:
                 stretch += 1
             index = base + at - self.begins[stretch] + self.firsts[stretch]
-            items.append(self._item(stretch, index))
             batch = self.batches[stretch]
-            if batch is not None:
-                rows.append(batch.row(int(index)))
-            where[at] = log.count
-            log._grow(1)
-            log.links[where[at]] = where[links[at] - base] if links[at] >= base else NOTHING
-        log._begin(0, 0, batch_of_rows(rows) if self.rowed else None, NO_IDS, False)
-        log.items[0] = items
+            place = log.add(() if batch is None else batch.row(int(index)), self._item(stretch, index))
+            log.links[place] = where[links[at] - base] if links[at] >= base else NOTHING
+            where[at] = place
         return log, where
 
     def _item(self, stretch: int, index: i64) -> Item:

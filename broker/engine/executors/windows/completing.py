@@ -41,25 +41,13 @@ class CompletedPanes:
         if len(cell.groups) > 0:
             self.report(cell, time, found)
         if cell.columns.count > 0:
-            self.stepper.settle(cell)
+            self.stepper.settle(cell, cell.groups)
 
     def report(self, cell: WindowCell, time: i64, found: Completions) -> None:
         """Report the windows that the current event completes. `cell.count` is its number."""
         tables = self.tables
         final = tables.final
         groups = cell.groups
-        if len(groups) == 1:
-            group = groups[0]
-            if final[group.state] == 0:
-                return
-            if len(group.rest) == 0:
-                high = group.high
-                part = tables.part[group.state]
-                if tables.least[part] > 1:
-                    high = min(high, self.stepper.ripe(cell, part) - 1)
-                if high >= group.low:
-                    self._report(cell, group.low, high, NO_REST, time, found)
-                return
         low: i64 = 0
         high = -1
         rest = NO_REST
@@ -70,8 +58,8 @@ class CompletedPanes:
             ripe = self.stepper.ripe(cell, part) if tables.least[part] > 1 else group.high + 1
             if group.first() >= ripe:
                 continue
-            if high < 0 and group.high < ripe:
-                low, high, rest = group.low, group.high, group.rest
+            if high < 0 and group.low < ripe:
+                low, high, rest = group.low, min(group.high, ripe - 1), group.rest
                 continue
             own = below(group.intervals(), ripe)
             if high >= 0:

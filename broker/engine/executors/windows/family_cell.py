@@ -27,18 +27,16 @@ ROOMY: Final = 4  # rectangles for which a group has room at first
 @mypyc_attr(acyclic=True)
 class RectangleGroup(StartGroup):
     """The rectangles of a state, which have no window in common, by their first panes. `sides`: of the first `count`
-    rectangles in turn, the panes from and to, the members from and to below. `oldest`: no pane is older. `calm`: how
-    many whole ones have come since a part of one has."""
+    rectangles in turn, the panes from and to, the members from and to below. `oldest`: no pane is older."""
 
     def __init__(self, state: i64, oldest: i64) -> None:
-        self.state: i64 = state
+        super().__init__(state)
         self.sides: Integers = integers()
         self.count: i64 = 0
         self.oldest: i64 = oldest
-        self.calm: i64 = NEARBY
 
     def first(self) -> i64:
-        return max(self.sides[0], self.oldest)
+        return max(self.sides[0], self.oldest) if self.count > 0 else -1
 
     def add(self, low: i64, high: i64, first: i64, upto: i64) -> None:
         """Add a rectangle, or extend one of the last ones by it. O(1)."""

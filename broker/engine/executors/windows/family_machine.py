@@ -18,14 +18,13 @@ from ...matches.completions import Audience, Completions
 from ...matches.sources import Item
 from ...program.account import Account
 from ...program.target import Outcome, Target
-from ..contract import SATISFYING, EventExecutor, Member
+from ..contract import Member
 from .cell import WindowCell, drop_idle, looked, slots_of
 from .family_cell import FamilyCell
-from .family_columns import tables_of_family
-from .family_constants import FamilyConstants
-from .family_matches import FamilyAudience
+from .family_columns import FamilyConstants, tables_of_family
 from .family_stepping import FamilyStepper
-from .stepping import Stepper
+from .machine import SleepingMachine
+from .window_matches import FamilyAudience
 
 
 @final
@@ -41,7 +40,7 @@ class FamilyMember(Member):
 
 
 @final
-class FamilyMachine(EventExecutor):
+class FamilyMachine(SleepingMachine):
     """The members, and their partitions by the attributes of BY (as WindowMachine)."""
 
     def __init__(
@@ -55,18 +54,11 @@ class FamilyMachine(EventExecutor):
         keyed: bool,
     ) -> None:
         tables, columns, needed = tables_of_family(family, keyed)
-        super().__init__(account, needed.all)
-        self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
-        self.tables = tables
+        super().__init__(tables, needed, account, keys_max, starts_max, events_max, True)
         self.alone = (int(account.most), int(account.earned))  # what a member has by itself
         self.outcome = outcome
         self.columns = columns
-        self.sleeps = tables.sleeps
-        self.needed = needed
-        self.keys_max: i64 = keys_max
-        self.stepper = Stepper(tables, account, starts_max, events_max)
         self.family = FamilyStepper(tables, self.columns, self.stepper, account)
-        self.opened: i64 = 0  # partitions with open windows
         self.cells: dict[Any, FamilyCell] = {}
         self.constants = FamilyConstants(family.width)
         self.widens = family.width > 1  # what an event costs grows with the members
@@ -86,14 +78,12 @@ class FamilyMachine(EventExecutor):
     def join(self, constants: tuple[Any, ...]) -> FamilyMember:
         """Add a member, which gets the windows that begin from the next event on. O(members + rectangles)."""
         self.orders += 1
-        return self._enter(FamilyMember(Target(self.outcome, None), constants, self.orders))
+        return self.rejoin(constants, self.orders)
 
     def rejoin(self, constants: tuple[Any, ...], order: int) -> FamilyMember:
         """Add again a member of a saved machine."""
         self.orders = max(self.orders, order)
-        return self._enter(FamilyMember(Target(self.outcome, None), constants, order))
-
-    def _enter(self, member: FamilyMember) -> FamilyMember:
+        member = FamilyMember(Target(self.outcome, None), constants, order)
         known = self.constants.all
         at = bisect_right(known, member.constants)
         while at > 0 and known[at - 1] == member.constants and self.members[at - 1].order > member.order:
@@ -117,15 +107,10 @@ class FamilyMachine(EventExecutor):
             self.account.widen(-self.alone[0], -self.alone[1])
         for cell in self.cells.values():
             cell.remove(at)
-        self._count_opened()
+        self._count()
 
-    def _count_opened(self) -> None:
-        self.opened = sum([len(cell.groups) > 0 for cell in self.cells.values()])
-        self._turn()
-
-    def _turn(self) -> None:
-        if self.sleeps:
-            self.interest = self.needed.awake if self.opened > 0 else SATISFYING
+    def _count(self) -> None:
+        self.count_opened(sum([len(cell.groups) > 0 for cell in self.cells.values()]) - self.opened)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -138,10 +123,9 @@ class FamilyMachine(EventExecutor):
             return False
         family = self.cells.get(key)
         if family is None and not tables.forgets:
-            if len(self.cells) >= self.keys_max:
-                self.lost += 1
-                return False
             family = self._cell(key)
+            if family is None:
+                return False
         cell = None if family is None else family.cell
         slots = slots_of(tables, cell, time)
         held = mask >> self.shift
@@ -151,25 +135,24 @@ class FamilyMachine(EventExecutor):
         if tables.forgets and (family is None or len(family.groups) == 0) and not self.family.begins():
             return False  # it is in no window
         if family is None:
-            if len(self.cells) >= self.keys_max:
-                self.lost += 1
-                return False
             family = self._cell(key)
+            if family is None:
+                return False
         opened = len(family.groups) > 0
         self.account.spend(1 + len(family.groups))
         self.family.step(family, row, time, item, found)
         if self.sleeps and opened != (len(family.groups) > 0):
-            self.opened += -1 if opened else 1
-            self._turn()
+            self.count_opened(-1 if opened else 1)
         if len(family.cell.before) > 0:
             family.cell.remember(row, time)
-        if self.stepper.lost > 0:
-            self.lost += self.stepper.lost
-            self.stepper.lost = 0
+        self.complain()
         return True
 
-    def _cell(self, key: Any) -> FamilyCell:
-        """A new partition."""
+    def _cell(self, key: Any) -> FamilyCell | None:
+        """A new partition; None beyond the most of them."""
+        if len(self.cells) >= self.keys_max:
+            self.lost += 1
+            return None
         before: list[int] = []
         if not self.tables.forgets and len(self.members) > 0:
             before = [len(self.members), int(self.tables.initial[0])]
@@ -180,11 +163,11 @@ class FamilyMachine(EventExecutor):
 
     def clear(self) -> None:
         self.cells = {}
-        self._count_opened()
+        self._count()
 
     def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         drop_idle(self.cells, self.tables, time)
-        self._count_opened()
+        self._count()
         return len(self.cells)
 
     def statistics(self) -> dict[str, int]:
@@ -213,5 +196,7 @@ class FamilyMachine(EventExecutor):
 
     def load(self, data: Any) -> None:
         for each in data:
-            self._cell(self.tables.key_of(each[0][0])).load(each)
-        self._count_opened()
+            key = self.tables.key_of(each[0][0])
+            cell = self.cells[key] = FamilyCell(WindowCell(key, self.tables), [])
+            cell.load(each)
+        self._count()

@@ -18,11 +18,12 @@ from ....language.marked_literals import Literals, chosen, numbers_in
 from ...compiler.recently_used import Recent
 from ...options import Options
 from ...program.account import Account
-from ..contract import EventKey, Executor, Input, Member
+from ..contract import Executor, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted
 from .family_columns import tables_of_family
 from .family_machine import FamilyMachine, FamilyMember
 from .machine_plan import WindowsPlan
+from .window_inputs import WindowInputs
 
 FAMILIES_MAX: Final = 1_000  # the most families of one shape that are kept
 
@@ -74,12 +75,9 @@ class WindowFamilyPlan(WindowsPlan):
 
         return planned
 
-    def filed(self, options: Options) -> EventKey | None:
-        return None
-
-    def _inputs(self, keyed: bool) -> list[Input]:
+    def _inputs(self, keyed: bool) -> WindowInputs:
         _, _, needed = tables_of_family(self.family, keyed)
-        return needed.all
+        return needed
 
     @property
     def wants_company(self) -> bool:

@@ -4,7 +4,7 @@ All members of a range of constants see the same class. Where a state leads to o
 move together; otherwise each is divided. Cost: states, and the rectangles that are divided or reported.
 
 Here: rectangles that move, begin and are reported. Hot. Not here: which range sees what (family_columns), reading
-(family_matches).
+(window_matches).
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from ...matches.completions import HEADER, Completions
 from ...matches.sources import Item
 from ...program.account import Account
 from .completing import page_of
-from .family_cell import NEARBY, SIDES, FamilyCell, RectangleGroup
+from .family_cell import SIDES, FamilyCell, RectangleGroup
 from .family_columns import FamilyColumns
-from .pane_groups import cut_all, oldest
 from .stepping import FEW, Stepper
 from .tables import WindowTables
 from .window_page import COUNTED, SEVERAL, SEVERAL_NUMBERS, first_at_least
@@ -60,9 +59,9 @@ class FamilyStepper:
         if len(family.groups) > 0:
             self.stepper.item = item
             if self.stepper.note(cell, row, time):
-                self._limit(family)
+                family.groups = self.stepper.limited(cell, family.groups)
             self._report(family, time, found)
-            self._settle(family)
+            self.stepper.settle(cell, family.groups)
         elif cell.columns.count > 0:
             cell.forget()
         cell.count += 1
@@ -96,10 +95,7 @@ class FamilyStepper:
         family.groups = moved
 
     def _divide(self, group: RectangleGroup, begin: i64, moved: list[RectangleGroup]) -> None:
-        """Move the parts of each rectangle whose members see different columns.
-
-        Most are not divided, and there is none to join them with, unless one of the last ones has been.
-        """
+        """Move the parts of each rectangle whose members see different columns."""
         body = self.tables.body
         ranges = self.columns
         upto = ranges.upto
@@ -125,18 +121,17 @@ class FamilyStepper:
                 at = first_at_least(upto, ranges.count, first + 1)
             while upto[at] <= first:
                 at += 1
-            whole = last <= upto[at]
             while first < last:
                 end = min(upto[at], last)
                 target = body[begin + columns[at]]
                 if target == stays.state:
-                    _put(stays, low, high, first, end, whole)
+                    stays.add(low, high, first, end)
                 elif target >= 0:
                     known = _in_state(arrived, target)
                     if known is None:
                         known = RectangleGroup(target, low)
                         arrived.append(known)
-                    _put(known, low, high, first, end, whole)
+                    known.add(low, high, first, end)
                 first = end
                 at += 1
         if stays.count > 0:
@@ -155,24 +150,15 @@ class FamilyStepper:
         tables = self.tables
         width = tables.columns
         ranges = self.columns
-        before = family.before
+        states = [int(ranges.upto[ranges.count - 1]), 0] if len(family.before) == 0 else family.before
         pane: i64 = -1
-        at: i64
-        if len(before) == 0:
-            first: i64 = 0
-            for at in range(ranges.count):
-                state = tables.first[ranges.columns[at]]
-                if state >= 0:
-                    pane = self._open(family, pane, time, state, first, ranges.upto[at])
-                first = ranges.upto[at]
-            return
+        at: i64 = 0
+        first: i64 = 0
         after: list[int] = []
-        at = 0
-        first = 0
         place: i64 = 0
-        while place < len(before):
-            end: i64 = min(before[place], ranges.upto[at])
-            entry = before[place + 1] * width + ranges.columns[at]
+        while place < len(states):
+            end: i64 = min(states[place], ranges.upto[at])
+            entry = states[place + 1] * width + ranges.columns[at]
             state = tables.first[entry]
             if state >= 0:
                 pane = self._open(family, pane, time, state, first, end)
@@ -182,12 +168,13 @@ class FamilyStepper:
             else:
                 after.append(int(end))
                 after.append(int(target))
-            if end == before[place]:
+            if end == states[place]:
                 place += 2
             if end == ranges.upto[at]:
                 at += 1
             first = end
-        family.before = after
+        if len(family.before) > 0:
+            family.before = after
 
     def _open(self, family: FamilyCell, pane: i64, time: i64, state: i64, first: i64, upto: i64) -> i64:
         """Begin a start for a range of members; returns its pane."""
@@ -255,37 +242,6 @@ class FamilyStepper:
         found.close(page, 0, SEVERAL, size, windows)
         self.account.spend((size - SEVERAL_NUMBERS) // SIDES)
 
-    def _settle(self, family: FamilyCell) -> None:
-        """Drop groups that lead nowhere, and what no open window needs."""
-        terminal = self.tables.terminal
-        groups = family.groups
-        kept: i64 = 0
-        first: i64 = 0
-        at: i64
-        for at in range(len(groups)):
-            group = groups[at]
-            if terminal[group.state] == 0 and group.count > 0:
-                if kept == 0 or group.oldest < first:
-                    first = group.oldest
-                if kept < at:
-                    groups[kept] = group
-                kept += 1
-        if kept < len(groups):
-            del groups[kept:]
-        cell = family.cell
-        if kept == 0:
-            cell.forget()
-        else:
-            cell.trim(first, self.stepper.trims_at_once)
-
-    def _limit(self, family: FamilyCell) -> None:
-        """Give up the oldest starts of all members, beyond the most that may be open."""
-        cell = family.cell
-        first = self.stepper.limits.give_up(cell, oldest(family.groups, cell.columns.end()))
-        if first >= 0:
-            family.groups = cut_all(family.groups, first)
-            self.stepper.lose(cell, first, len(family.groups))
-
 
 def _in_state(groups: list[RectangleGroup], state: i64) -> RectangleGroup | None:
     """The group in a state. O(states)."""
@@ -308,15 +264,3 @@ def _staying(group: RectangleGroup, many: i64, cut: i64, below: i64, above: i64)
         while place < end and sides[place + 2] >= cut:
             place += SIDES
     return place // SIDES
-
-
-def _put(group: RectangleGroup, low: i64, high: i64, first: i64, upto: i64, whole: bool) -> None:
-    """Add a rectangle, or a part of one. Only parts, and what follows them, may extend others."""
-    if not whole:
-        group.calm = 0
-    elif group.calm < NEARBY:
-        group.calm += 1
-    else:
-        group.put(low, high, first, upto)
-        return
-    group.add(low, high, first, upto)

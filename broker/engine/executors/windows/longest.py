@@ -49,8 +49,6 @@ class LongestWindows:
 
     def _tell(self, cell: WindowCell, groups: list[Group], found: Completions) -> None:
         """Report the starts of groups that are over."""
-        if len(groups) == 1 and self._one(cell, groups[0], found):
-            return
         for group in groups:
             if group.last != NONE_YET:
                 cell.note_ends(group.intervals(), group.last, group.moment)
@@ -85,35 +83,13 @@ class LongestWindows:
 
     def end(self, cell: WindowCell, found: Completions) -> None:
         """Nothing follows that could belong to an open window."""
-        alone = len(cell.groups) == 1 and len(cell.ends) == 0
-        if not alone or not self._one(cell, cell.groups[0], found):
-            for group in cell.groups:
-                if group.last != NONE_YET:
-                    cell.note_ends(group.intervals(), group.last, group.moment)
-            self._report(cell, list(range(len(cell.ends) // 2)), found)
+        for group in cell.groups:
+            if group.last != NONE_YET:
+                cell.note_ends(group.intervals(), group.last, group.moment)
+        self._report(cell, list(range(len(cell.ends) // 2)), found)
         cell.groups = []
         if cell.columns.count > 0:
             cell.forget()
-
-    def _one(self, cell: WindowCell, group: Group, found: Completions) -> bool:
-        """Report the only start of a group, if it has one and knows its last window."""
-        if group.last == NONE_YET or group.low != group.high or len(group.rest) > 0:
-            return False
-        columns = cell.columns
-        page = page_of(found)
-        numbers = found.room(5)
-        place = found.upto + HEADER
-        at = 2 * (group.low - columns.base)
-        numbers[place] = page.of(columns)
-        numbers[place + 1] = columns.panes[at]
-        numbers[place + 2] = group.last
-        numbers[place + 3] = columns.panes[at + 1]
-        numbers[place + 4] = group.moment
-        if at < len(cell.ends):
-            cell.ends[at] = NONE_YET
-        found.close(page, 0, OVER, 5, 1)
-        self.stepper.account.spend(1)
-        return True
 
     def _report(self, cell: WindowCell, panes: list[int], found: Completions) -> None:
         """Report the last windows of panes, ascending, that have one and are over."""

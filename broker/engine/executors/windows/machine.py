@@ -31,23 +31,51 @@ from .window_matches import WindowAudience, waiting_starts
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
-@final
-class WindowMachine(EventExecutor):
-    """The partitions of one subscription, by the attributes of BY: by the value of one, or a tuple of several. Without
-    BY there is one, of the key ().
-
-    `keys_max`: the most partitions. `queue`: those with windows that wait, by key, in the order of their newest events.
-    `gap`: after so much time without an event, windows that wait are over; -1 if unknown.
-    """
+class SleepingMachine(EventExecutor):
+    """A machine that sleeps while no partition has open windows, if its tables allow it. `opened`: how many have some;
+    `keys_max`: the most partitions; `shift`: inputs before the conditions, the first of which is every event."""
 
     def __init__(
         self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int, starts_max: int,
         events_max: int, sleeps: bool,
     ) -> None:  # fmt: skip
         super().__init__(account, needed.all)
-        self.shift: i64 = 0 if tables.sleeps else 1  # the first input is every event, unless it sleeps
-        self.sleeps = needed.sleeps and sleeps
+        self.tables = tables
         self.needed = needed
+        self.shift: i64 = 0 if tables.sleeps else 1
+        self.sleeps = needed.sleeps and sleeps
+        self.keys_max: i64 = keys_max
+        self.stepper = Stepper(tables, account, starts_max, events_max)
+        self.opened: i64 = 0
+        self.count_opened(0)
+
+    def count_opened(self, more: i64) -> None:
+        """So many more partitions have open windows."""
+        if self.sleeps:
+            self.opened += more
+        self.interest = self.needed.asleep if self.sleeps and self.opened == 0 else self.needed.awake
+
+    def complain(self) -> None:
+        """Report the limits that the current event has hit."""
+        if self.stepper.lost > 0:
+            self.lost += self.stepper.lost
+            self.stepper.lost = 0
+
+
+@final
+class WindowMachine(SleepingMachine):
+    """The partitions of one subscription, by the attributes of BY: by the value of one, or a tuple of several. Without
+    BY there is one, of the key ().
+
+    `queue`: those with windows that wait, by key, in the order of their newest events. `gap`: after so much time
+    without an event, windows that wait are over; -1 if unknown.
+    """
+
+    def __init__(
+        self, tables: WindowTables, needed: WindowInputs, account: Account, keys_max: int, starts_max: int,
+        events_max: int, sleeps: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(tables, needed, account, keys_max, starts_max, events_max, sleeps)
         self.filed = needed.filed is not None
         self.tests = needed.tests
         self.lone = len(needed.key) == len(set(tables.positions))
@@ -55,11 +83,6 @@ class WindowMachine(EventExecutor):
         self.begin: All | None = None  # what an event satisfies that begins a window of that, if it is tried first
         if self.filed and self.lone and tables.rousing > 0:
             self.begin = needed.tests[int(tables.rousing).bit_length() - 1]
-        self.interest = needed.asleep if self.sleeps else needed.awake
-        self.opened: i64 = 0  # partitions with open windows
-        self.tables = tables
-        self.keys_max: i64 = keys_max
-        self.stepper = Stepper(tables, account, starts_max, events_max)
         self.completing = CompletedPanes(tables, self.stepper, account)
         self.waiting: LongestWindows | None = LongestWindows(self.stepper) if tables.waits else None
         self.gap: i64 = -1 if tables.windows.gap is None else tables.windows.gap
@@ -89,10 +112,6 @@ class WindowMachine(EventExecutor):
             cell = self.cells.get(key)
         letter = self._tried(row) if self.filed else mask >> self.shift
         looks = len(tables.gaps) > 0
-        if tables.gap >= 0:
-            looks = False
-            if cell is not None and cell.count > 0 and time - cell.last <= tables.gap:
-                letter |= tables.gap_bit
         if tables.forgets:
             if looks:
                 letter |= looked(tables, cell, row, time, slots_of(tables, cell, time))
@@ -109,24 +128,22 @@ class WindowMachine(EventExecutor):
         stepper, waiting = self.stepper, self.waiting
         opened = cell.columns.count > 0
         self.account.spend(1 + len(cell.groups))
-        quiet = stepper.step(cell, tables.column(letter), row, time, item)
-        if not quiet and waiting is None:
+        stepper.step(cell, tables.column(letter), row, time, item)
+        if waiting is None:
             self.completing.finish(cell, time, found)
-        elif not quiet and waiting is not None:
+        else:
             waiting.completed(cell, time, found)
             if cell.columns.count > 0:
-                stepper.settle(cell)
+                stepper.settle(cell, cell.groups)
         cell.last = time
         cell.count += 1
         if self.sleeps and opened != (cell.columns.count > 0):
-            self._count_opened(-1 if opened else 1)
+            self.count_opened(-1 if opened else 1)
         if waiting is not None:
             self._wait(cell)
         if len(cell.before) > 0:
             cell.remember(row, time)
-        if stepper.lost > 0:
-            self.lost += stepper.lost
-            stepper.lost = 0
+        self.complain()
         return True
 
     def _tried(self, row: Row) -> i64:
@@ -140,10 +157,6 @@ class WindowMachine(EventExecutor):
                 found |= bit
             bit <<= 1
         return found
-
-    def _count_opened(self, more: i64) -> None:
-        self.opened += more
-        self.interest = self.needed.awake if self.opened > 0 else self.needed.asleep
 
     def keep(self, key: Any, cell: WindowCell | None) -> None:
         """Have this partition under a key from now on, or none."""
@@ -178,8 +191,7 @@ class WindowMachine(EventExecutor):
                 return
             _, cell = self.queue.popitem(last=False)
             waiting.end(cell, found)
-            if self.sleeps:
-                self._count_opened(-1)
+            self.count_opened(-1)
             self._set_alarm()
 
     # --- state -------------------------------------------------------------------------------------------------------
@@ -187,16 +199,13 @@ class WindowMachine(EventExecutor):
     def clear(self) -> None:
         self.cells, self.only = {}, None
         self.queue = OrderedDict()
-        self.opened = 0
-        if self.sleeps:
-            self.interest = self.needed.asleep
+        self.count_opened(-self.opened)
         self.alarm = NOTHING_DUE
 
     def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         if drop_idle(self.cells, self.tables, time):
             self.only = None
-        if self.sleeps:
-            self._count_opened(sum([cell.columns.count > 0 for cell in self.cells.values()]) - self.opened)
+        self.count_opened(sum([cell.columns.count > 0 for cell in self.cells.values()]) - self.opened)
         return len(self.cells)
 
     def waiting_runs(
@@ -232,8 +241,8 @@ class WindowMachine(EventExecutor):
             cell = WindowCell(key, self.tables)
             cell.load(each)
             self.keep(key, cell)
-            if self.sleeps and cell.columns.count > 0:
-                self._count_opened(1)
+            if cell.columns.count > 0:
+                self.count_opened(1)
         cells = list(self.cells.values())
         for number in waiting:
             self.queue[cells[number].key] = cells[number]

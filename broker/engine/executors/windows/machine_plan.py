@@ -39,10 +39,10 @@ GIVEN_UP: Final = "; beyond {} in a partition, the oldest are given up"
 class WindowsPlan(MachinePlan):
     """Windows of the partitions of one stream. `windows`: their automata."""
 
-    __slots__ = ("_keyed_inputs", "_needed", "_tables", "windows")
+    __slots__ = ("_needed", "_tables", "windows")
 
     executor = "windows"
-    version = 3
+    version = 4
     figures: ClassVar[tuple[str, ...]] = ("windows", "window_keys", "window_starts", "window_groups", "window_events")
     kind = "windows"
 
@@ -54,7 +54,6 @@ class WindowsPlan(MachinePlan):
         self.windows = automaton.windows
         self._tables: WindowTables | None = None
         self._needed: WindowInputs | None = None
-        self._keyed_inputs = False
 
     @property
     def tables(self) -> WindowTables:
@@ -65,28 +64,28 @@ class WindowsPlan(MachinePlan):
         return known
 
     def inputs(self) -> list[Input]:
-        return self._inputs(False)
+        return self._inputs(False).all
 
     def wanted_inputs(self, options: Options) -> list[Input]:
-        return self._inputs(self._keyed())
+        return self.needed.all
 
-    def _inputs(self, keyed: bool) -> list[Input]:
-        return self._needs(keyed).all
-
-    def _needs(self, keyed: bool) -> WindowInputs:
+    @property
+    def needed(self) -> WindowInputs:
         """The events, found once for the dispatcher and the machine."""
-        needed = self._needed
-        if needed is None or self._keyed_inputs != keyed:
-            needed = self._needed = WindowInputs(self.tables, self.automaton, keyed)
-            self._keyed_inputs = keyed
-        return needed
+        known = self._needed
+        if known is None:
+            known = self._needed = self._inputs(self._keyed())
+        return known
+
+    def _inputs(self, keyed: bool) -> WindowInputs:
+        return WindowInputs(self.tables, self.automaton, keyed)
 
     def _keyed(self) -> bool:
         """Whether it need not see partitions without windows, of which forecasts are told too."""
         return not self.wanted.forecast
 
     def filed(self, options: Options) -> EventKey | None:
-        return self._needs(self._keyed()).filed
+        return self.needed.filed
 
     def streams(self) -> tuple[str, ...]:
         return (self.automaton.sources[0].stream,)
@@ -107,13 +106,10 @@ class WindowsPlan(MachinePlan):
 
     def make(self, options: Options) -> Executor:
         account = Account(options.work_max, options.work_earned)
-        needed = self._needs(self._keyed())
         limits = options.bindings_max, options.runs_max, options.nodes_max
         if self._panes(options):
-            return PaneMachine(self.tables, needed, account, *limits)
-        machine = WindowMachine(self.tables, needed, account, *limits, True)
-        machine.stepper.prolongs = machine.stepper.prolongs and options.window_columns
-        return machine
+            return PaneMachine(self.tables, self.needed, account, *limits)
+        return WindowMachine(self.tables, self.needed, account, *limits, True)
 
     @property
     def revises(self) -> bool:
@@ -123,7 +119,7 @@ class WindowsPlan(MachinePlan):
     def reviser(self, options: Options) -> Reviser:
         account = Account(options.work_max, options.work_earned)
         limits = options.bindings_max, options.runs_max, options.nodes_max
-        return WindowReviser(WindowMachine(self.tables, self._needs(False), account, *limits, False))
+        return WindowReviser(WindowMachine(self.tables, self._inputs(False), account, *limits, False))
 
     def progress(
         self, machine: Executor, places: EventPlaces, states: States, left: list[int], positions: tuple[int, ...]

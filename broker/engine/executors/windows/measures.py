@@ -6,12 +6,13 @@ neither can say is computed from the rows of the window.
 
 One window that an event completes is settled at once, as numbers of a page; of several, a closing refers to columns.
 
-Here: counts and sums, a class each. Hot. Not here: stacks (extreme_measures), which aggregates need which measure
-(tables), reading values (window_matches).
+Here: counts, sums and stacks, a class each. Hot. Not here: which aggregates need which measure (tables), reading values
+(window_matches).
 """
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any, final
 
 from mypy_extensions import i64, mypyc_attr
@@ -22,10 +23,12 @@ from ..packed import Floats, Integers, floats, floats_of, integers, integers_of,
 from .exact_sums import between
 from .window_page import (
     CountClosing,
+    ExtremeClosing,
     FloatClosing,
     IntegerClosing,
     MeasureClosing,
     WindowPage,
+    first_at_least,
 )
 
 
@@ -51,7 +54,6 @@ class WindowMeasure:
     def push(self, row: Row, times: Slots, position: i64) -> None:
         """Add an event; `times` has its time."""
         raise AssertionError
-
 
     def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         """Write the value of the window that ends now, and began with a pane; `panes` as cell.PaneColumns has them."""
@@ -137,7 +139,6 @@ class IntegerMeasure(WindowMeasure):
             self.count += 1
             self.total += value
 
-
     def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
         page.values.append(self.total - self.totals[pane])
         if self.nullable:
@@ -200,12 +201,9 @@ class FloatMeasure(WindowMeasure):
     def push(self, row: Row, times: Slots, position: i64) -> None:
         at = self.attribute
         found: Any = row[at] if at >= 0 else self.value.value(row, (), times, 1, 1)
-        if found is not None:
-            self._add(found)
-
-
-    def _add(self, value: float) -> None:
-        """Add a number, as exact_sums says."""
+        if found is None:
+            return
+        value: float = found  # it is added as exact_sums says
         self.count += 1
         high = self.high
         total = high + value
@@ -250,3 +248,64 @@ class FloatMeasure(WindowMeasure):
         self.count, self.high, self.low, self.greatest, counts, sums = data
         self.sums = floats_of(sums)
         self.counts = integers_of(counts)
+
+
+@final
+@mypyc_attr(acyclic=True)
+class ExtremeMeasure(WindowMeasure):
+    """The least values, or the `greatest`, behind each position: a stack in which they never fall, or rise, whose first
+    entry behind a position is the answer."""
+
+    def __init__(self, value: Computation, greatest: bool) -> None:
+        self.value = value
+        self.greatest = greatest
+        self.positions: Integers = integers()
+        self.values: list[Any] = []
+
+    def open(self, pane: i64) -> None:
+        pass
+
+    def push(self, row: Row, times: Slots, position: i64) -> None:
+        value: Any = self.value.value(row, (), times, 1, 1)
+        if value is None:
+            return
+        values = self.values
+        if self.greatest:
+            while len(values) > 0 and (values[-1] < value or _same(values[-1], value)):
+                values.pop()
+        else:
+            while len(values) > 0 and (values[-1] > value or _same(values[-1], value)):
+                values.pop()
+        values.append(value)
+        self.positions = put_integer(self.positions, len(values) - 1, position)
+
+    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
+        top: i64 = len(self.values)
+        at = first_at_least(self.positions, top, panes[2 * pane])
+        page.values.append(self.values[at] if at < top else None)
+
+    def closing(self, first: i64) -> MeasureClosing:
+        top: i64 = len(self.values)
+        at = first_at_least(self.positions, top, first)
+        return ExtremeClosing(self.positions[at:top], self.values[at:])
+
+    def trim(self, panes: i64, first: i64) -> None:
+        top: i64 = len(self.values)
+        at = first_at_least(self.positions, top, first)
+        self.positions = self.positions[at:top]
+        self.values = self.values[at:]
+
+    def reset(self) -> None:
+        self.values = []
+
+    def dump(self) -> list[Any]:
+        top = len(self.values)
+        return [[int(position) for position in self.positions[:top]], list(self.values)]
+
+    def load(self, data: Any) -> None:
+        self.positions, self.values = integers_of(data[0]), list(data[1])
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal and told alike: of 0.0 and -0.0, which are equal, the first one is told."""
+    return bool(one == other) and (one != 0.0 or copysign(1.0, one) == copysign(1.0, other))

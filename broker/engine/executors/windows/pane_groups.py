@@ -9,6 +9,8 @@ from typing import Final, TypeVar, final
 
 from mypy_extensions import i64, mypyc_attr
 
+from ..packed import Integers
+
 NONE_YET: Final = -1
 NO_REST: Final[list[int]] = []
 """The earlier intervals of a group that has none; it stays empty."""
@@ -16,10 +18,13 @@ NO_REST: Final[list[int]] = []
 
 @mypyc_attr(acyclic=True)
 class StartGroup:
-    """Open starts with the same future."""
+    """Open starts with the same future: in a state of the body automaton."""
+
+    def __init__(self, state: i64) -> None:
+        self.state: i64 = state
 
     def first(self) -> i64:
-        """The number of its oldest pane."""
+        """The number of its oldest pane; -1 if it has none."""
         raise AssertionError
 
     def cut(self, least: i64) -> bool:
@@ -37,6 +42,26 @@ def cut_all(groups: list[Starts], least: i64) -> list[Starts]:
         if group.cut(least):
             kept.append(group)
     return kept
+
+
+def drop_ended(groups: list[Starts], terminal: Integers) -> i64:
+    """Drop the groups without panes, and those in states that lead nowhere. Returns the number of the oldest pane that
+    others have, -1 if none is left. O(groups)."""
+    first: i64 = -1
+    kept: i64 = 0
+    at: i64
+    for at in range(len(groups)):
+        group = groups[at]
+        pane = group.first()
+        if terminal[group.state] == 0 and pane >= 0:
+            if kept == 0 or pane < first:
+                first = pane
+            if kept < at:
+                groups[kept] = group
+            kept += 1
+    if kept < len(groups):
+        del groups[kept:]
+    return first
 
 
 def oldest(groups: list[Starts], end: i64) -> i64:
@@ -57,7 +82,7 @@ class Group(StartGroup):
     """
 
     def __init__(self, state: i64, low: i64, high: i64, rest: list[int]) -> None:
-        self.state: i64 = state
+        super().__init__(state)
         self.low: i64 = low
         self.high: i64 = high
         self.rest = rest

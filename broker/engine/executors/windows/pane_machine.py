@@ -34,7 +34,8 @@ from .boundaries import (
     are_sessions,
     window_of_counts,
 )
-from .pane_matches import EACH_NUMBERS, ROW_NUMBERS, PaneAudience, PanePage, page_of
+from .completing import page_of
+from .pane_matches import EACH_NUMBERS, ROW_NUMBERS, PaneAudience
 from .pane_sums import NO_PARTITION, summed
 from .pane_table import BEFORE, BEGUN, COUNT, EVENTS, LAST, NEWEST, PANE, WIDTH, PaneTable
 from .tables import WindowTables
@@ -65,7 +66,6 @@ class PaneMachine(EventExecutor):
         self.starts_max = starts_max
         self.events_max = events_max
         self.trims_at_once = False  # for tests
-        self.page: PanePage | None = None  # of the batch that had the last windows
         self.entries: Integers = roomy(integers(), 1)  # of the events that are taken together (pane_sums)
         self.batch_keys = BatchKeys(tables)
         self.one: list[Row] = [()]  # an event that is taken alone
@@ -244,10 +244,15 @@ class PaneMachine(EventExecutor):
         self.account.spend(count)
         rule, table = self.rule, self.table
         sums, panes, numbers, ending = table.sums, table.panes, table.numbers, rule.ending
-        page = self.page = page_of(self.page, table.log, found)
+        page = page_of(found)
         into = found.room(ROW_NUMBERS + EACH_NUMBERS * count)
         begin = found.upto + HEADER
-        at = page.begin_row(into, begin, rule.begin)
+        into[begin] = page.of(table.log)
+        into[begin + 1] = rule.begin
+        into[begin + 2] = page.float_count
+        into[begin + 3] = page.count_count
+        into[begin + 4] = len(page.values)
+        at: i64 = begin + ROW_NUMBERS
         if sums.kept:
             page.reserve(count * sums.float_count)
         each: i64

@@ -6,55 +6,22 @@ Not here: the machine that writes them (pane_machine), values that are computed 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, final
+from typing import Final, cast, final
 
 from mypy_extensions import i64, mypyc_attr
 
 from ....events.schema import Value
-from ...matches.completions import HEADER, Audience, Completions, Events
+from ...matches.completions import Audience, Completions, Events
 from ...matches.sources import Matched, MatchSource
 from ...program.target import Target
-from ..packed import Floats, Integers, floats, integers, put_integer, roomy_floats
 from .batch_log import BatchLog
-from .tables import EXACT, TOTAL, AggregatePlan, WindowTables
-from .window_matches import matched_window, value_of_measure, value_of_rows
+from .tables import EXACT, AggregatePlan, WindowTables
+from .window_matches import matched_window, row_of, settled, value_of_measure, value_of_rows
+from .window_page import WindowPage
 
-ROW_NUMBERS: Final = 4  # of a row: when windows of the clock begin, where their floats, totals and counts begin
+ROW_NUMBERS: Final = 5  # of a row: the log, when windows of the clock begin, where floats, counts and totals begin
 FEW: Final = 4  # events up to which those of a window are found at once, although others have had most of them
 EACH_NUMBERS: Final = 4  # of a window: the place of its newest event, how many it has, times of the first and the last
-
-
-@final
-@mypyc_attr(acyclic=True)
-class PanePage:
-    """What windows of a batch need to be read: the log of their events, and their sums, those of a window together."""
-
-    def __init__(self, log: BatchLog) -> None:
-        self.log = log
-        self.floats: Floats = floats()
-        self.float_count: i64 = 0
-        self.totals: list[int] = []
-        self.counts: Integers = integers()
-        self.count_count: i64 = 0
-
-    def add_count(self, count: i64) -> None:
-        at = self.count_count
-        self.counts = put_integer(self.counts, at, count)
-        self.count_count = at + 1
-
-    def begin_row(self, into: Integers, at: i64, begin: i64) -> i64:
-        """Write the first numbers of a row to this place; returns that of its first window."""
-        into[at] = begin
-        into[at + 1] = self.float_count
-        into[at + 2] = len(self.totals)
-        into[at + 3] = self.count_count
-        return at + ROW_NUMBERS
-
-    def reserve(self, count: i64) -> Floats:
-        """The sums, with room for so many more behind `float_count`. O(1) amortised."""
-        if len(self.floats) < self.float_count + count:
-            self.floats = roomy_floats(self.floats, self.float_count + count)
-        return self.floats
 
 
 @final
@@ -70,10 +37,7 @@ class PaneAudience(Audience):
         self.from_rows = any(plan.values and not said(plan, summed) for plan in tables.aggregates)
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
-        page = found.pages[found.numbers[at + 2] >> 2]
-        assert isinstance(page, PanePage)
-        count = found.numbers[at + 4]
-        numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
+        page, numbers = row_of(found, at)
         return PaneWindows(self, page, numbers)
 
 
@@ -82,19 +46,12 @@ def said(plan: AggregatePlan, summed: list[bool]) -> bool:
     return 0 <= plan.measure < len(summed) and summed[plan.measure]
 
 
-def page_of(page: PanePage | None, log: BatchLog, found: Completions) -> PanePage:
-    """The page, if it is that of the last row and its events are in this log; or a new one."""
-    if page is None or found.page is not page or page.log is not log:
-        return PanePage(log)
-    return page
-
-
 @final
 @mypyc_attr(acyclic=True)
 class PaneWindows(MatchSource):
     """The windows of a row; its numbers as ROW_NUMBERS and EACH_NUMBERS say."""
 
-    def __init__(self, audience: PaneAudience, page: PanePage, numbers: list[int]) -> None:
+    def __init__(self, audience: PaneAudience, page: WindowPage, numbers: list[int]) -> None:
         self.audience = audience
         self.page = page
         self.numbers = numbers
@@ -105,32 +62,20 @@ class PaneWindows(MatchSource):
     def all(self) -> Iterator[Matched]:
         numbers = self.numbers
         page, tables, summed = self.page, self.audience.tables, self.audience.summed
-        _, floats_at, totals_at, counts_at = numbers[:ROW_NUMBERS]
-        begin = None if tables.windows.clock is None else numbers[0]
+        log = cast(BatchLog, page.columns[numbers[0]])
+        begin = None if tables.windows.clock is None else numbers[1]
+        places = numbers[2:ROW_NUMBERS]
         read = self.audience.from_rows
         for at in range(ROW_NUMBERS, len(numbers), EACH_NUMBERS):
             newest, events, start, end = numbers[at : at + EACH_NUMBERS]
-            told: list[tuple[Any, int]] = []
+            told = settled(tables, page, places, events, summed)
             certain = True  # a sum that is not has to be made of rows
-            for kind, counted, own in zip(tables.kinds, tables.counted, summed):
-                value: Any = None
-                count = events
-                if own and kind == EXACT:
-                    exact = float(page.floats[floats_at])
-                    certain = certain and exact - exact == 0.0
-                    value = exact
-                    floats_at += 1
-                elif own and kind == TOTAL:
-                    value = page.totals[totals_at]
-                    totals_at += 1
-                if own and counted:
-                    count = int(page.counts[counts_at])
-                    counts_at += 1
-                told.append((value, count))
+            for kind, own, (value, _) in zip(tables.kinds, summed, told):
+                certain = certain and (not own or kind != EXACT or value - value == 0.0)
             if self.audience.overlap and events > FEW and (read or certain):
-                columns = page.log.going_on(newest, events, read)
+                columns = log.going_on(newest, events, read)
             else:
-                columns = page.log.columns(newest, events, read or not certain)
+                columns = log.columns(newest, events, read or not certain)
             last = int(columns.logged + columns.size) - 1
             first = last - events + 1
             values: list[Value] = []

@@ -18,11 +18,11 @@ from ....events.schema import Row
 from ..packed import Floats, Integers, floats, integers, integers_of, put_integer, roomy, roomy_floats
 from .exact_sums import between
 from .measures import position_of
-from .pane_matches import PanePage
 from .tables import COUNT, EXACT, TOTAL, WindowTables
+from .window_page import WindowPage
 
 # The numbers of a sum of floats: it, as two, the greatest magnitude that it had, and how many values were added. Of a
-# sum of ints: both parts. Of a pane: what the sum was, as two numbers.
+# sum of ints, or a count: both parts. Of a pane: what the sum was, as two numbers.
 FLOAT: Final = 4
 INT: Final = 2
 BEFORE: Final = 2
@@ -46,8 +46,9 @@ class PaneSums:
     """The sums of all partitions, by their numbers, and of all panes. `kept`: there are some; `whole`: they are
     all that measures say.
 
-    `exact`, `totals`, `counted`: the positions of the attributes with floats and with ints that are added up, and of
-    those of which the values are counted that are not null. `owners`: the partition of each pane.
+    `exact`, `whole_numbers`: the positions of the attributes with floats and with ints that are added up; behind the
+    first `total_count` of the latter, those of which the values are counted that are not null. `owners`: the partition
+    of each pane.
     """
 
     def __init__(self, tables: WindowTables) -> None:
@@ -59,19 +60,18 @@ class PaneSums:
             if sums
         ]
         self.exact: Integers = integers_of([position for kind, _, position in positions if kind == EXACT])
-        self.totals: Integers = integers_of([position for kind, _, position in positions if kind == TOTAL])
-        self.counted: Integers = integers_of([position for _, counts, position in positions if counts])
+        totals = [position for kind, _, position in positions if kind == TOTAL]
+        counted = [position for _, counts, position in positions if counts]
+        self.whole_numbers: Integers = integers_of([*totals, *counted])
         self.float_count: i64 = len(self.exact)
-        self.int_count: i64 = len(self.totals)
-        self.count_count: i64 = len(self.counted)
+        self.total_count: i64 = len(totals)
+        self.int_count: i64 = len(self.whole_numbers)
         self.kept = len(positions) > 0
         self.floats: Floats = floats()
         self.ints: Integers = integers()
-        self.counts: Integers = integers()
         self.owners: Integers = integers()
         self.floats_before: Floats = floats()
         self.ints_before: Integers = integers()
-        self.counts_before: Integers = integers()
 
     def begin(self, slot: i64) -> None:
         """Have sums of a new partition, which are 0."""
@@ -88,11 +88,6 @@ class PaneSums:
             self.ints = roomy(self.ints, (slot + 1) * width)
         for at in range(slot * width, (slot + 1) * width):
             self.ints[at] = 0
-        width = self.count_count
-        if len(self.counts) < (slot + 1) * width:
-            self.counts = roomy(self.counts, (slot + 1) * width)
-        for at in range(slot * width, (slot + 1) * width):
-            self.counts[at] = 0
 
     def open(self, slot: i64, pane: i64) -> i64:
         """Have a pane of a partition; returns the entry of the event that it begins with. O(1) amortised."""
@@ -103,8 +98,6 @@ class PaneSums:
             self.floats_before = roomy_floats(self.floats_before, (pane + 1) * BEFORE * self.float_count)
         if len(self.ints_before) < (pane + 1) * BEFORE * self.int_count:
             self.ints_before = roomy(self.ints_before, (pane + 1) * BEFORE * self.int_count)
-        if len(self.counts_before) < (pane + 1) * self.count_count:
-            self.counts_before = roomy(self.counts_before, (pane + 1) * self.count_count)
         return OPENED - pane
 
     def add_each(self, entries: Integers, batch: Batch, first: i64, end: i64) -> None:
@@ -115,8 +108,6 @@ class PaneSums:
             self._add_floats(each, entries, batch, first, end)
         for each in range(self.int_count):
             self._add_ints(each, entries, batch, first, end)
-        for each in range(self.count_count):
-            self._add_counts(each, entries, batch, first, end)
 
     def _add_floats(self, each: i64, entries: Integers, batch: Batch, first: i64, end: i64) -> None:
         position = self.exact[each]
@@ -163,11 +154,12 @@ class PaneSums:
             numbers[at + 3] += 1.0
 
     def _add_ints(self, each: i64, entries: Integers, batch: Batch, first: i64, end: i64) -> None:
-        position = self.totals[each]
+        position = self.whole_numbers[each]
+        counts = each >= self.total_count
         column = batch.columns[position] if len(batch.columns) > 0 else None
-        typed = isinstance(column, IntegerColumn)
+        typed = not counts and isinstance(column, IntegerColumn)
         values = column.numbers if isinstance(column, IntegerColumn) else integers()
-        rows = NO_ROWS if typed else batch.rows()
+        rows = NO_ROWS if column is not None and (typed or counts) else batch.rows()
         ints = self.ints
         earlier = self.ints_before
         owners = self.owners
@@ -187,35 +179,14 @@ class PaneSums:
             if typed:
                 whole = values[event]
             else:
-                found: Any = rows[event][position]
+                found: Any = column.value(event) if counts and column is not None else rows[event][position]
                 if found is not None:
-                    whole = found
+                    whole = 1 if counts else found
             at = INT * (partition * several + each)
             ints[at] += whole >> PART_BITS
             ints[at + 1] += whole & PART
 
-    def _add_counts(self, each: i64, entries: Integers, batch: Batch, first: i64, end: i64) -> None:
-        position = self.counted[each]
-        column = batch.columns[position] if len(batch.columns) > 0 else None
-        rows = NO_ROWS if column is not None else batch.rows()
-        counts = self.counts
-        earlier = self.counts_before
-        owners = self.owners
-        several = self.count_count
-        event: i64
-        for event in range(first, end):
-            partition = entries[event - first]
-            if partition < 0:
-                if partition == NO_PARTITION:
-                    continue
-                pane = OPENED - partition
-                partition = owners[pane]
-                earlier[pane * several + each] = counts[partition * several + each]
-            found: Any = rows[event][position] if column is None else column.value(event)
-            if found is not None:
-                counts[partition * several + each] += 1
-
-    def settle(self, slot: i64, pane: i64, page: PanePage) -> None:
+    def settle(self, slot: i64, pane: i64, page: WindowPage) -> None:
         """Write the sums of a partition since a pane of it began to a page."""
         numbers, earlier = self.floats, self.floats_before
         into = page.reserve(self.float_count)
@@ -233,42 +204,36 @@ class PaneSums:
             place = BEFORE * (pane * self.int_count + each)
             total = (int(self.ints[at]) << PART_BITS) + int(self.ints[at + 1])
             before = (int(self.ints_before[place]) << PART_BITS) + int(self.ints_before[place + 1])
-            page.totals.append(total - before)
-        for each in range(self.count_count):
-            count = self.counts[slot * self.count_count + each]
-            page.add_count(count - self.counts_before[pane * self.count_count + each])
+            if each < self.total_count:
+                page.values.append(total - before)
+            else:
+                page.add_count(total - before)
 
     # --- state -------------------------------------------------------------------------------------------------------
 
     def dump(self, slot: int, panes: list[int]) -> list[Any]:
         """The sums of a partition, and of its panes."""
-        exact, whole, counted = self.float_count, self.int_count, self.count_count
+        exact, whole = self.float_count, self.int_count
         return [
             _floats_of(self.floats, slot, FLOAT * exact),
             _numbers_of(self.ints, slot, INT * whole),
-            _numbers_of(self.counts, slot, counted),
             [_floats_of(self.floats_before, pane, BEFORE * exact) for pane in panes],
             [_numbers_of(self.ints_before, pane, BEFORE * whole) for pane in panes],
-            [_numbers_of(self.counts_before, pane, counted) for pane in panes],
         ]
 
     def load(self, slot: int, panes: list[int], saved: Any) -> None:
         """The inverse."""
-        own_floats, own_ints, own_counts, pane_floats, pane_ints, pane_counts = saved
-        exact, whole, counted = int(self.float_count), int(self.int_count), int(self.count_count)
+        own_floats, own_ints, pane_floats, pane_ints = saved
+        exact, whole = int(self.float_count), int(self.int_count)
         for at, number in enumerate(own_floats, slot * FLOAT * exact):
             self.floats[at] = number
         for at, number in enumerate(own_ints, slot * INT * whole):
             self.ints[at] = number
-        for at, number in enumerate(own_counts, slot * counted):
-            self.counts[at] = number
-        for pane, floats_of, ints_of, counts_of in zip(panes, pane_floats, pane_ints, pane_counts):
+        for pane, floats_of, ints_of in zip(panes, pane_floats, pane_ints):
             for at, number in enumerate(floats_of, pane * BEFORE * exact):
                 self.floats_before[at] = number
             for at, number in enumerate(ints_of, pane * BEFORE * whole):
                 self.ints_before[at] = number
-            for at, number in enumerate(counts_of, pane * counted):
-                self.counts_before[at] = number
 
 
 def _floats_of(column: Floats, at: i64, width: i64) -> list[float]:

@@ -13,8 +13,8 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 
-from ....events.short_texts import NO_WORD, UNKNOWN, ShortTexts, word_of
-from ..packed import COMPILED, Integers, integers, roomy
+from ..packed import Integers, integers, roomy
+from .batch_keys import UNKNOWN
 from .batch_log import NOTHING, BatchLog
 from .pane_sums import PaneSums
 from .tables import WindowTables
@@ -27,11 +27,10 @@ LAST: Final = 3  # the time of its newest event, or NEVER
 HEAD: Final = 4  # its first pane
 TAIL: Final = 5  # its last pane
 COUNT: Final = 6  # how many panes it has
-WORD: Final = 7  # that of its key, if it is found by that
-GIVEN: Final = 8  # the period of the newest pane that has been given up
-AHEAD: Final = 9  # of sessions: the partition before it in their queue, or NOBODY
-BEHIND: Final = 10  # likewise behind it
-WIDTH: Final = 11
+GIVEN: Final = 7  # the period of the newest pane that has been given up
+AHEAD: Final = 8  # of sessions: the partition before it in their queue, or NOBODY
+BEHIND: Final = 9  # likewise behind it
+WIDTH: Final = 10
 # The numbers of a pane.
 PERIOD: Final = 0  # UPTO of its partition, from its first event on
 BEFORE: Final = 1  # how many events the partition had before it
@@ -40,8 +39,6 @@ PLACE: Final = 3  # where the log has that
 NEXT: Final = 4  # the pane behind it
 PANE: Final = 5
 
-TRIES: Final = 1_024  # keys that are not found by words, beyond those that are, until these are no longer looked up
-SPARE_WORDS: Final = 256  # words of partitions that have gone, at least, that are kept
 SPARE: Final = 4_096  # events of windows that are over which may stay in the log
 OVER: Final = 4  # so many for each event of an open window
 NEVER: Final = -(1 << 62)
@@ -50,11 +47,9 @@ NEVER: Final = -(1 << 62)
 
 @final
 class PaneTable:
-    """`slots`: the number of each partition, by key, `words` the same of short texts that have come again, and `keyed`
-    their inverse; `free`: those of none, and `freed` how often a partition has become none. `numbers`: of partitions,
-    `panes`: of panes, of which the first `made` exist, and `spare` begins the chain of those that are used again.
-    `live`: events of panes in the log. `known` and `unknown`: how many keys were found by words, and how many were not.
-    """
+    """`slots`: the number of each partition, by key, and `keyed` their inverse; `free`: those of none, and `freed` how
+    often a partition has become none. `numbers`: of partitions, `panes`: of panes, of which the first `made` exist, and
+    `spare` begins the chain of those that are used again. `live`: events of panes in the log."""
 
     def __init__(self, tables: WindowTables) -> None:
         self.tables = tables
@@ -64,9 +59,6 @@ class PaneTable:
         self.log = BatchLog(0, not self.lone, self.rowed)
         self.live: i64 = 0
         self.slots: dict[Any, int] = {}
-        self.words = ShortTexts()
-        self.known: i64 = 0
-        self.unknown: i64 = 0
         self.keyed: list[Any] = []
         self.free: list[int] = []
         self.freed: i64 = 0
@@ -80,19 +72,8 @@ class PaneTable:
     def of(self, key: Any, most: i64) -> i64:
         """The number of a key's partition, of a new one if it has none; UNKNOWN if there are `most` others already.
         Amortised O(1)."""
-        word: i64 = NO_WORD
-        if COMPILED and self.unknown <= self.known + TRIES and isinstance(key, str):
-            word = word_of(key)
-            if word != NO_WORD:
-                slot = self.words.code(word)
-                if slot != UNKNOWN and self.numbers[slot * WIDTH + WORD] == word:
-                    self.known += 1
-                    return slot
-                self.unknown += 1
         found = self.slots.get(key)
         if found is not None:
-            if word != NO_WORD:
-                self._note_word(word, found)
             return found
         if len(self.slots) >= most:
             return UNKNOWN
@@ -118,28 +99,14 @@ class PaneTable:
         numbers[own + HEAD] = NOTHING
         numbers[own + TAIL] = NOTHING
         numbers[own + COUNT] = 0
-        numbers[own + WORD] = NO_WORD
         numbers[own + GIVEN] = NEVER
         self.sums.begin(slot)
         return slot
-
-    def _note_word(self, word: i64, slot: i64) -> None:
-        """Have a partition found by its word, which has come again. Words of those that have gone are forgotten now and
-        then."""
-        numbers = self.numbers
-        if self.words.count > SPARE_WORDS + 4 * len(self.slots):
-            self.words = ShortTexts()
-            for other in self.slots.values():
-                if numbers[other * WIDTH + WORD] != NO_WORD:
-                    self.words.put(numbers[other * WIDTH + WORD], other)
-        numbers[slot * WIDTH + WORD] = word
-        self.words.put(word, slot)
 
     def forget(self, slot: i64) -> None:
         """Forget a partition, which has no panes."""
         del self.slots[self.keyed[slot]]
         self.keyed[slot] = None
-        self.numbers[slot * WIDTH + WORD] = NO_WORD
         self.free.append(int(slot))
         self.freed += 1
 
@@ -318,8 +285,6 @@ class PaneTable:
         for key, slot in self.slots.items():
             assert self.keyed[slot] == key
             own = slot * WIDTH
-            word = numbers[own + WORD]
-            assert word == NO_WORD or (word == word_of(key) and self.words.code(word) == slot)
             chain = self.panes_of(slot)
             used += chain
             assert not chain or chain[-1] == numbers[own + TAIL]

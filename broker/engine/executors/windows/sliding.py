@@ -246,12 +246,9 @@ class MovingWindow:
     def move(self, plan: AggregatePlan, width: i64, rows: list[Row], logged: i64, first: i64, upto: i64) -> Value:
         """The value for the events from the number `first` to below `upto`; `rows` begins with the event `logged`."""
         moving, values = self.value, self.values
-        fresh: list[Any] | None = None
         if moving is None:
             moving = self.value = moving_value(plan)
             self.first = self.upto = first
-            if isinstance(moving, MovingQuantile):
-                fresh = []
         at: i64
         value: Any
         for at in range(self.first, first):
@@ -267,12 +264,7 @@ class MovingWindow:
             values.append(value)
             if value is not None:
                 self.count += 1
-                if fresh is None:
-                    moving.add(value, row, times, at)
-                else:
-                    fresh.append(value)
-        if fresh is not None and isinstance(moving, MovingQuantile):
-            moving.sorted.update(fresh)
+                moving.add(value, row, times, at)
         self.first, self.upto = first, upto
         if self.count == 0 and plan.function != "count":
             return None

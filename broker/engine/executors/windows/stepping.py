@@ -20,15 +20,12 @@ from ...matches.sources import Item
 from ...program.account import Account
 from ..packed import Integers, integers, put_integer
 from .cell import WindowCell
-from .pane_groups import NO_REST, NONE_YET, Group, cut_all, oldest
+from .pane_groups import NO_REST, NONE_YET, Group, Starts, cut_all, drop_ended, oldest
 from .start_limits import StartLimits
 from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
 NO_TIME: Final[Slots] = ()
-UNTOUCHED: Final = 0
-QUIET: Final = 1
-STEPPED: Final = 2
 
 
 @final
@@ -37,7 +34,6 @@ class Stepper:
 
     `item`: what the current event is known by. `lost`: how many open starts a limit has cut off since it was last
     asked. `over`: the groups that the current event has ended, if windows wait for that and their bounds do not.
-    `prolongs`: whether `prolong` may be asked.
     """
 
     def __init__(self, tables: WindowTables, account: Account, starts_max: int, events_max: int) -> None:
@@ -50,7 +46,6 @@ class Stepper:
         self.waits = tables.waits
         self.over: list[Group] = []
         self.item: Item = None
-        self.prolongs = tables.parts == 1 and (tables.plain or not tables.waits)
         self.trims_at_once = False  # for tests
         self._where: Integers = integers()  # by state: its group, while there are many
         self._stamp: Integers = integers()
@@ -58,70 +53,9 @@ class Stepper:
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
-    def step(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> bool:
-        """Take the windows of a partition along an event, and begin those that begin with it. True: there is no window
-        to report, nor a group to drop."""
-        self.item = item
-        if self.prolongs and cell.columns.count > 0:
-            done = self.prolong(cell, column, row, time)
-            if done != UNTOUCHED:
-                return done == QUIET
-        self.move(cell, column, row, time)
-        return False
-
-    def prolong(self, cell: WindowCell, column: i64, row: Row, time: i64) -> i64:
-        """Do what `move` does, if the only group stays alone. O(measures, and panes that become too old).
-
-        Most events only make the windows of a group longer. Returns UNTOUCHED if more than one group may be left, and
-        nothing was done; QUIET if there is no window to report nor a group to drop; else STEPPED.
-        """
-        tables, groups, marks = self.tables, cell.groups, cell.marks
-        if len(groups) != 1:
-            return UNTOUCHED
-        before = marks[0] * tables.columns + column
-        group = groups[0]
-        state = tables.body[group.state * tables.columns + column]
-        if state < 0:
-            return UNTOUCHED
-        begun = tables.first[before]
-        kept = cell.columns
-        if begun >= 0 and (begun != state or self.waits or group.high != kept.end() - 1):
-            return UNTOUCHED
-        quiet = tables.terminal[state] == 0
-        if tables.bounded:
-            if len(group.rest) > 0:
-                return UNTOUCHED
-            panes = kept.panes
-            low = 2 * (group.low - kept.base)
-            end = 2 * (group.high - kept.base)
-            least = cell.count - tables.most[0] + 1
-            since = time - tables.within[0]
-            if panes[low] < least or panes[low + 1] < since:
-                if panes[end] < least or panes[end + 1] < since:
-                    return UNTOUCHED  # none of them is young enough
-                while panes[low] < least or panes[low + 1] < since:
-                    low += 2
-                group.low = kept.base + (low >> 1)
-                quiet = False
-            if tables.final[state] != 0 and panes[low] <= cell.count - tables.least[0] + 1:
-                quiet = False
-        elif tables.final[state] != 0:
-            if self.waits and quiet:
-                group.last = cell.count
-                group.moment = time
-            else:
-                quiet = False
-        group.state = state
-        if begun >= 0:
-            group.high = cell.open(time)
-            quiet = quiet and (tables.final[state] == 0 or tables.least[0] > 1)
-        marks[0] = tables.prefix[before]
-        if self.note(cell, row, time):
-            self._limit(cell)
-        return QUIET if quiet else STEPPED
-
-    def move(self, cell: WindowCell, column: i64, row: Row, time: i64) -> None:
+    def step(self, cell: WindowCell, column: i64, row: Row, time: i64, item: Item) -> None:
         """Move all groups along the event, begin a start if it begins one, and add it to log and measures."""
+        self.item = item
         tables = self.tables
         columns = tables.columns
         groups = cell.groups
@@ -129,10 +63,7 @@ class Stepper:
         if n > 0:
             if tables.expires:
                 self.expire(cell, time)
-            if n == 1:
-                self._move_one(cell, column)
-            else:
-                self._move_all(cell, column)
+            self._move(cell, column)
             n = len(groups)
         marks = cell.marks
         pane: i64 = NONE_YET
@@ -150,7 +81,7 @@ class Stepper:
                 marks[part] = after
         if n > 0:
             if self.note(cell, row, time):
-                self._limit(cell)
+                cell.groups = self.limited(cell, cell.groups)
         elif cell.columns.count > 0 and not self.waits:
             cell.forget()
 
@@ -165,20 +96,7 @@ class Stepper:
         kept = cell.columns
         return kept.count > self.starts_max or kept.size > self.events_max
 
-    def _move_one(self, cell: WindowCell, column: i64) -> None:
-        tables = self.tables
-        group = cell.groups[0]
-        state = tables.body[group.state * tables.columns + column]
-        if state >= 0 and (
-            not tables.expires or group.cut(cell.marks[tables.parts + tables.part[state]])
-        ):
-            group.state = state
-            return
-        cell.groups.clear()
-        if self.waits:
-            self.over.append(group)
-
-    def _move_all(self, cell: WindowCell, column: i64) -> None:
+    def _move(self, cell: WindowCell, column: i64) -> None:
         tables = self.tables
         columns = tables.columns
         body = tables.body
@@ -276,20 +194,15 @@ class Stepper:
             if columns.base + at != low:
                 marks[place] = columns.base + at
 
-    def _limit(self, cell: WindowCell) -> None:
-        """Give up the oldest starts, beyond the most that may be open."""
-        first = self.limits.give_up(cell, oldest(cell.groups, cell.columns.end()))
-        if first >= 0:
-            cell.groups = cut_all(cell.groups, first)
-            self.lose(cell, first, len(cell.groups))
-
-    def lose(self, cell: WindowCell, first: i64, groups: i64) -> None:
-        """The starts below a number have been given up; so many groups are left."""
+    def limited(self, cell: WindowCell, groups: list[Starts]) -> list[Starts]:
+        """Give up the oldest starts, beyond the most that may be open; returns the groups that are left."""
+        first = self.limits.give_up(cell, oldest(groups, cell.columns.end()))
+        if first < 0:
+            return groups
         self.lost += 1
-        if groups == 0:
-            cell.forget()
-        else:
-            cell.trim(first, self.trims_at_once)
+        groups = cut_all(groups, first)
+        self.forget(cell, first if len(groups) > 0 else -1)
+        return groups
 
     def ripe(self, cell: WindowCell, part: i64) -> i64:
         """The first pane whose windows are too short. O(1) amortised."""
@@ -307,27 +220,13 @@ class Stepper:
             cell.marks[place] = columns.base + at
         return columns.base + at
 
-    def settle(self, cell: WindowCell) -> None:
+    def settle(self, cell: WindowCell, groups: list[Starts]) -> None:
         """Drop groups that lead nowhere, and what no open window needs. `cell.count` is the current event's number."""
-        terminal = self.tables.terminal
-        groups = cell.groups
-        kept: i64 = 0
-        first: i64 = 0
-        at: i64
-        for at in range(len(groups)):
-            group = groups[at]
-            if terminal[group.state] == 0:
-                oldest = group.first()
-                if kept == 0 or oldest < first:
-                    first = oldest
-                if kept < at:
-                    groups[kept] = group
-                kept += 1
-        if kept < len(groups):
-            del groups[kept:]
-        columns = cell.columns
-        if kept == 0:
-            if columns.count > 0:
-                cell.forget()
-        else:
+        self.forget(cell, drop_ended(groups, self.tables.terminal))
+
+    def forget(self, cell: WindowCell, first: i64) -> None:
+        """Drop what no window needs that begins with the pane `first` or later; everything, if that is below 0."""
+        if first >= 0:
             cell.trim(first, self.trims_at_once)
+        elif cell.columns.count > 0:
+            cell.forget()

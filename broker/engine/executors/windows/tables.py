@@ -32,8 +32,7 @@ from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
 from ....events.schema import Row
 from ..packed import Integers, integers, integers_of
-from .extreme_measures import ExtremeMeasure, FloatExtremeMeasure
-from .measures import CountMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
+from .measures import CountMeasure, ExtremeMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
 
 UNBOUNDED: Final = 1 << 60
 NO_MEASURE: Final = -1
@@ -68,21 +67,18 @@ class MeasurePlan:
     """Makes the measures of a kind and a term; partitions are many, so that everything is known beforehand."""
 
     def __init__(self, kind: str, term: Term) -> None:
+        self.kind = kind
         self.value = computation(term)
         self.nullable = nullable(term)
-        self.counts = kind == COUNT
-        self.sums = kind in (TOTAL, EXACT)
-        self.greatest = kind == GREATEST
-        self.floats = kind == EXACT or (not self.sums and term.type == "float")
 
     def make(self) -> WindowMeasure:
-        if self.counts:
+        if self.kind == COUNT:
             return CountMeasure(self.value)
-        if self.sums:
-            return FloatMeasure(self.value, self.nullable) if self.floats else IntegerMeasure(self.value, self.nullable)
-        if self.floats:
-            return FloatExtremeMeasure(self.value, self.greatest)
-        return ExtremeMeasure(self.value, self.greatest)
+        if self.kind == TOTAL:
+            return IntegerMeasure(self.value, self.nullable)
+        if self.kind == EXACT:
+            return FloatMeasure(self.value, self.nullable)
+        return ExtremeMeasure(self.value, self.kind == GREATEST)
 
 
 @final
@@ -97,16 +93,16 @@ class WindowTables:
     `forgets`: a partition without open windows needs no state; `begins`: by column, whether one may begin then.
     `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
     `plain`: one part without bounds. `sleeps`: without open windows, an event that satisfies no condition changes
-    nothing. `rows`: the rows of open windows are kept, because an aggregate may ask for them. `measured`: there are
-    measures, of these `kinds`; `counted`: they say how many values there were. `marks`: of a partition that has had no
-    event (cell). `blank`: a row of nulls.
+    nothing. `rows`: the rows of open windows are kept, because an aggregate may ask for them. `kinds`: those of
+    measures; `counted`: they say how many values there were. `marks`: of a partition that has had no event (cell).
+    `blank`: a row of nulls.
 
     `order`: the conditions as machines number them; the first `plain_bits` read the event alone. `rousing`: of these,
     an event that begins a window satisfies one.
 
     Conditions that compare the time of an event with the one before are `gaps`, by bit the most microseconds between
     the two, or -1; all others that look back are in `tested`, and `looks` says whether there are any. `gap`: that of
-    the only condition that looks back, whose bit is `gap_bit`; -1 if there is none such.
+    the only condition that looks back; -1 if there is none such.
     """
 
     def __init__(self, automaton: Automaton, family: WindowFamily | None = None) -> None:
@@ -191,7 +187,6 @@ class WindowTables:
         self.tested: list[All | None] = [condition(conditions[at]) for at in rest]
         self.plain_bits: i64 = len(plain)
         self.gap: i64 = self.gaps[0] if len(rest) == 1 else -1
-        self.gap_bit: i64 = 1 << len(plain)
         self.order: list[int] = [*plain, *rest]
 
     def _read_classes(self, windows: WindowAutomaton | None) -> None:
@@ -293,8 +288,7 @@ class WindowTables:
             self._measured = []
         self.kinds: list[str] = [kind for kind, _ in self._measured]
         self.plans = [MeasurePlan(kind, term) for kind, term in self._measured]
-        self.counted = [plan.counts or (plan.sums and plan.nullable) for plan in self.plans]
-        self.measured = len(self._measured) > 0
+        self.counted = [plan.kind == COUNT or (plan.kind in (TOTAL, EXACT) and plan.nullable) for plan in self.plans]
 
     def measures(self) -> WindowMeasure | None:
         """The measures of a new partition, as a chain."""

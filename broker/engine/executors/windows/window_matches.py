@@ -8,6 +8,7 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, cast, final
 
 from mypy_extensions import i64, mypyc_attr
@@ -19,7 +20,9 @@ from ...matches.sources import Assigned, Matched, MatchSource, WaitingRun
 from ...program.target import Target
 from .cell import WindowCell
 from .exact_sums import between
+from .family_cell import SIDES
 from .pane_columns import PaneColumns
+from .pane_groups import joined
 from .sliding import FEW, MovingWindows, aggregate_of, ratio
 from .tables import COUNT, EXACT, TOTAL, AggregatePlan, WindowTables
 from .window_page import (
@@ -47,11 +50,43 @@ class WindowAudience(Audience):
         self.tables = tables
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
-        page = found.pages[found.numbers[at + 2] >> 2]
-        assert isinstance(page, WindowPage)
-        count = found.numbers[at + 4]
-        numbers = [int(number) for number in found.numbers[at + HEADER : at + HEADER + count]]
+        page, numbers = row_of(found, at)
         return CompletedWindows(self.tables, page, int(found.numbers[at + 2] & 3), numbers)
+
+
+@final
+class FamilyAudience(Audience):
+    """The members of a family in the order of their constants. In a row of several windows they have the members from
+    and to below behind each interval of panes."""
+
+    def __init__(self, targets: list[Target], tables: WindowTables) -> None:
+        super().__init__(targets, False)
+        self.tables = tables
+
+    def parts(self, found: Completions, at: i64, events: Events) -> list[tuple[Target, MatchSource | None]]:
+        """The windows that one event completes. Members that have the same windows have them in one source.
+        O(rectangles squared + members)."""
+        page, numbers = row_of(found, at)
+        sides = [numbers[place : place + SIDES] for place in range(SEVERAL_NUMBERS, len(numbers), SIDES)]
+        ends = sorted({end for _, _, first, upto in sides for end in (first, upto)})
+        parts: list[tuple[Target, MatchSource | None]] = []
+        for first, upto in pairwise(ends):
+            own = [[low, high] for low, high, begin, end in sides if begin <= first and upto <= end]
+            if own:
+                told = [*numbers[:SEVERAL_NUMBERS], *joined(own)]
+                source = CompletedWindows(self.tables, page, SEVERAL, told)
+                parts.extend([(target, source) for target in self.targets[first:upto]])
+        return parts
+
+    def total(self, found: Completions, at: i64) -> int:
+        return self.total_of_each(found, at)
+
+
+def row_of(found: Completions, at: i64) -> tuple[WindowPage, list[int]]:
+    """The page of the row at a place, and its numbers."""
+    page = found.pages[found.numbers[at + 2] >> 2]
+    assert isinstance(page, WindowPage)
+    return page, [int(number) for number in found.numbers[at + HEADER : at + HEADER + found.numbers[at + 4]]]
 
 
 @final
@@ -102,22 +137,9 @@ class CompletedWindows(MatchSource):
 
     def _settled(self, first: int) -> Row:
         """The values of a single window, which measures have written."""
-        page, last = self.page, self.numbers[2]
-        floats, counts, values = self.numbers[4:ONE_NUMBERS]
-        said: list[tuple[Any, int]] = []
-        for kind, counted in zip(self.tables.kinds, self.tables.counted):
-            told: Any = None
-            count = last - first + 1
-            if kind == EXACT:
-                told = float(page.floats[floats])
-                floats += 1
-            elif kind != COUNT:
-                told = page.values[values]
-                values += 1
-            if counted:
-                count = int(page.counts[counts])
-                counts += 1
-            said.append((told, count))
+        last = self.numbers[2]
+        measured = [True] * len(self.tables.kinds)
+        said = settled(self.tables, self.page, self.numbers[4:ONE_NUMBERS], last - first + 1, measured)
         found: list[Value] = []
         for plan in self.tables.aggregates:
             if plan.measure < 0:
@@ -163,6 +185,28 @@ class CompletedWindows(MatchSource):
 
     def _of_rows(self, plan: AggregatePlan, first: int, last: int) -> Value:
         return value_of_rows(self.tables, plan, self.columns, first, last, None, self.moving)
+
+
+def settled(
+    tables: WindowTables, page: WindowPage, at: list[int], events: int, measured: list[bool]
+) -> list[tuple[Any, int]]:
+    """What each measure has written of a window, and of how many values, from where its floats, counts and other values
+    begin in a page; these places move on. Those that are not `measured` have written nothing."""
+    said: list[tuple[Any, int]] = []
+    for kind, counted, own in zip(tables.kinds, tables.counted, measured):
+        told: Any = None
+        count = events
+        if own and kind == EXACT:
+            told = float(page.floats[at[0]])
+            at[0] += 1
+        elif own and kind != COUNT:
+            told = page.values[at[2]]
+            at[2] += 1
+        if own and counted:
+            count = int(page.counts[at[1]])
+            at[1] += 1
+        said.append((told, count))
+    return said
 
 
 def open_windows(tables: WindowTables, cell: WindowCell) -> CompletedWindows:

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ..packed import Floats, Integers, floats, integers, put, put_integer
+from ..packed import Floats, Integers, floats, integers, put, put_integer, roomy_floats
 
 # Kinds of rows, and their numbers; `columns` is the index of the partition's columns in the page.
 ONE: Final = 0  # a single one: columns, pane, last event, its time, where floats, counts, values begin
@@ -73,7 +73,7 @@ class ExtremeClosing(MeasureClosing):
 
 @mypyc_attr(acyclic=True)
 class SharedColumns:
-    """Columns of a partition. `shared`: a page has referred to them, so that they may only grow."""
+    """Columns of a partition, or of all. `shared`: a page has referred to them, so that they may only grow."""
 
     shared: bool = False
 
@@ -81,7 +81,8 @@ class SharedColumns:
 @final
 @mypyc_attr(acyclic=True)
 class WindowPage:
-    """The columns beside the rows of a batch, of all machines. `columns`: of partitions (cell.PaneColumns)."""
+    """The columns beside the rows of a batch, of all machines. `columns`: of partitions (pane_columns), or the logs of
+    all partitions of a machine (batch_log)."""
 
     def __init__(self) -> None:
         self.columns: list[SharedColumns] = []
@@ -96,6 +97,12 @@ class WindowPage:
         at = self.float_count
         self.floats = put(self.floats, at, value)
         self.float_count = at + 1
+
+    def reserve(self, count: i64) -> Floats:
+        """The floats, with room for so many more behind `float_count`. O(1) amortised."""
+        if len(self.floats) < self.float_count + count:
+            self.floats = roomy_floats(self.floats, self.float_count + count)
+        return self.floats
 
     def add_count(self, count: i64) -> None:
         at = self.count_count
