@@ -1,6 +1,6 @@
 """The completions of a batch: rows of machine numbers, from which matches are made when they are read.
 
-A row has an event, those whose the matches are, and what completed them: targets that a run ended in or that the event
+A row has an event, those whose the matches are, and what completed them: a target that a run ended in or that the event
 alone matched; an end of a run by its number; or numbers of an executor, an object that holds the matches, a report.
 So an event that completes matches costs a few machine words and no allocation, however many matches and subscribers
 there are.
@@ -34,10 +34,9 @@ USUAL_ROOM: Final = 1 << 16  # numbers for which a batch has room at first
 OBJECT: Final = 3  # kind: the matches are an object, not numbers
 # Instead of an object, or of numbers:
 LIMIT: Final = -1  # the row reports only a limit that was hit, or a suspension
-TARGETS: Final = -2  # of a run, or of the event alone: numbers of the first target and of the one behind the last
-END: Final = -3  # the number of an end, which follows; the run has a place
-RUN_END: Final = -4  # the same; the run is an object
-NOTICE: Final = -5  # of a target
+TARGET: Final = -2  # of a run, or of the event alone; the number of the target follows
+END: Final = -3  # the number of an end follows; the run has a place
+NOTICE: Final = -4  # of a target, whose number follows
 ALONE: Final = -1  # instead of a run
 
 MERGED: Final = 0  # whose the matches of one event are, in the order in which they are read
@@ -158,7 +157,6 @@ class Completions(BatchEvents):
         self.rosters: list[PlacedRuns] = []
         self.notices: list[Notice] = []
         self.failures: list[tuple[int, list[Target], Exception]] = []  # event, suspended targets and the error
-        self._assigned: i64 = 0  # targets
         self._order: i64 = _FIRST  # of the last row
 
     def make_room(self, before: Completions) -> None:
@@ -218,38 +216,27 @@ class Completions(BatchEvents):
 
     # --- of runs ----------------------------------------------------------------------------------------------------
 
-    def complete(self, event: i64, run: PartialMatch | None) -> None:
-        """Complete a row: the `targets` since the last one, if any, have a match with this run, or the event alone."""
-        first, upto = self._assigned, len(self.targets)
-        if upto == first:
-            return
-        self._assigned = upto
+    def complete(self, event: i64, target: Target, run: PartialMatch | None) -> None:
+        """Add a row: the target has a match with this run, or the event alone."""
         known: i64 = ALONE
         if run is not None:
             known = len(self.runs)
             self.runs.append(run)
-        self._of_targets(event, TARGETS, known, first, upto - first)
+        self._of_target(event, TARGET, known, target, 1)
 
-    def end(self, event: i64, runs: PlacedRuns, place: i64, number: i64, run: PartialMatch | None) -> None:
-        """Add a row: the end of this number has a match with the run at a place, or with this one."""
-        numbers = self.room(1)
-        numbers[self.upto + HEADER] = number
+    def end(self, event: i64, runs: PlacedRuns, place: i64, number: i64) -> None:
+        """Add a row: the end of this number has a match with the run at a place."""
         if self.placed is not runs:
             self.placed = runs
             self.rosters.append(runs)
-        kind: i64 = END
-        if run is not None:
-            kind = RUN_END
-            place = len(self.runs)
-            self.runs.append(run)
-        self._head(event, len(self.rosters) - 1, kind, place, 1, 1, MERGED)
+        numbers = self.room(1)
+        numbers[self.upto + HEADER] = number
+        self._head(event, len(self.rosters) - 1, END, place, 1, 1, MERGED)
 
     def notify(self, event: i64, target: Target, notice: Notice) -> None:
         """Report a forecast or a resolution to the target's subscriber."""
-        self.targets.append(target)
         self.notices.append(notice)
-        self._of_targets(event, NOTICE, len(self.notices) - 1, self._assigned, 0)
-        self._assigned = len(self.targets)
+        self._of_target(event, NOTICE, len(self.notices) - 1, target, 0)
 
     def give_up(self, event: i64, target: Target, reason: int) -> None:
         """Report that the target's subscribers are suspended from this event on."""
@@ -258,12 +245,11 @@ class Completions(BatchEvents):
         self.room(0)
         self._head(event, len(self.audiences) - 1, LIMIT, reason, 0, 0, MERGED)
 
-    def _of_targets(self, event: i64, kind: i64, known: i64, first: i64, matches: i64) -> None:
-        numbers = self.room(2)
-        at = self.upto + HEADER
-        numbers[at] = first
-        numbers[at + 1] = len(self.targets)
-        self._head(event, 0, kind, known, 2, matches, MERGED)
+    def _of_target(self, event: i64, kind: i64, known: i64, target: Target, matches: i64) -> None:
+        numbers = self.room(1)
+        numbers[self.upto + HEADER] = len(self.targets)
+        self.targets.append(target)
+        self._head(event, 0, kind, known, 1, matches, MERGED)
 
     # --- order ------------------------------------------------------------------------------------------------------
 
@@ -374,25 +360,20 @@ class Completions(BatchEvents):
         return total
 
     def _total_of_runs(self, at: i64) -> int:
-        """The results of a row of runs. O(targets)."""
+        """The results of a row of runs, or of a notice. O(subscribers)."""
         numbers = self.numbers
-        kind, first = numbers[at + 2], at + HEADER
-        born = self.born(at)
-        if kind in (END, RUN_END):
-            return served(self.rosters[numbers[at + 1]].targets[numbers[first]], born)
-        total = 0
-        j: i64
-        for j in range(numbers[first], numbers[first + 1]):
-            target = self.targets[j]
-            total += len(target.subscribers()) if kind == NOTICE else served(target, born)
-        return total
+        kind, number = numbers[at + 2], numbers[at + HEADER]
+        if kind == NOTICE:
+            return len(self.targets[number].subscribers())
+        targets = self.rosters[numbers[at + 1]].targets if kind == END else self.targets
+        return served(targets[number], self.born(at))
 
     def born(self, at: i64) -> i64:
         """The time at which the run of a row was born; that of its event if it matches alone."""
         kind, known = self.numbers[at + 2], self.numbers[at + 3]
         if kind == END:
             return self.rosters[self.numbers[at + 1]].born(known)
-        if kind == NOTICE or known == ALONE:
+        if known == ALONE:
             return self.end_of(self.numbers[at])
         return self.runs[known].born
 

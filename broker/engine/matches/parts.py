@@ -18,7 +18,7 @@ from ...events.text_codes import text_column
 from ..executors.trace import FINAL_DEPTH, mixed
 from ..program.account import NOT_SUSPENDED
 from ..program.target import Outcome, Target
-from .completions import ALONE, END, EPOCHS, HEADER, LIMIT, NOTICE, RUN_END, Completions
+from .completions import ALONE, END, EPOCHS, HEADER, LIMIT, NOTICE, Completions
 from .composed import Composed
 from .placed_runs import PairRuns, PlacedRuns
 from .sources import MatchColumns, PartialMatch, flattened
@@ -80,20 +80,18 @@ class ResultParts(MatchColumns):
         self._add(event, target, composed, None, None, NO_EVENT)
 
     def _add_row(self, at: i64, event: int, kind: i64) -> None:
-        """Add the parts of a row of runs, or of a notice."""
+        """Add the part of a row of runs, or of a notice."""
         found = self.found
         numbers, known = found.numbers, found.numbers[at + 3]
-        first = at + HEADER
-        if kind in (END, RUN_END):
+        number = numbers[at + HEADER]
+        if kind == END:
             placed = found.rosters[numbers[at + 1]]
-            run = found.runs[known] if kind == RUN_END else None
-            self._add(event, placed.targets[numbers[first]], None, run, placed if run is None else None, int(known))
-            return
-        j: i64
-        composed = Composed(None, False, found.notices[known]) if kind == NOTICE else None
-        run = None if kind == NOTICE or known == ALONE else found.runs[known]
-        for j in range(numbers[first], numbers[first + 1]):
-            self._add(event, found.targets[j], composed, run, None, NO_EVENT)
+            self._add(event, placed.targets[number], None, None, placed, int(known))
+        elif kind == NOTICE:
+            self.put(event, found.targets[number], Composed(None, False, found.notices[known]))
+        else:
+            run = None if known == ALONE else found.runs[known]
+            self._add(event, found.targets[number], None, run, None, NO_EVENT)
 
     def _add(
         self, event: int, target: Target, composed: Composed | None, run: PartialMatch | None,

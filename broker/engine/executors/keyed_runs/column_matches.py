@@ -72,8 +72,7 @@ class ColumnMatches(KeyedRuns):
             if (target.first is None and target.watchers is None) or not passes(arc.test, numbers, stride, i, i, 0, 0):
                 continue
             if target.first is not None:
-                found.targets.append(target)
-                found.complete(i, None)
+                found.complete(i, target, None)
             if target.watchers is not None:
                 for watcher in target.watchers:
                     watcher.matched(found.times[i])
@@ -120,28 +119,29 @@ class ColumnMatches(KeyedRuns):
 
     def complete(self, pair: ColumnPair, number: i64, i: i64, last: i64) -> None:
         """Report the match of an event that ends a pair by the arc of this number."""
-        watchers = pair.arcs[number].target.watchers
-        if watchers is not None:
-            for watcher in watchers:
+        target = pair.arcs[number].target
+        if target.watchers is not None:
+            for watcher in target.watchers:
                 watcher.matched(self._time(last))
-        if pair.arcs[number].target.first is None:
+        if target.first is None:
             return
         found = self.found
+        count: i64 = self.batch.count
+        if last >= count:
+            found.complete(i, target, self._recalled(pair, last))
+            return
         roster = pair.found
         if roster is None:
             roster = pair.matches(found.batch, found.times, found.ids)
             self._paired.append(pair)
-        count: i64 = self.batch.count
-        found.end(i, roster, last, number, None if last < count else self._run(pair, last))
+        found.end(i, roster, last, number)
 
-    def _run(self, pair: ColumnPair, last: i64) -> Run:
-        """The run that an event of the batch, or one that was recalled, has begun in a place."""
-        found, kept = self.found, self.kept
+    def _recalled(self, pair: ColumnPair, last: i64) -> Run:
+        """The run that an event which was recalled has begun in a place."""
+        kept = self.kept
         count: i64 = self.batch.count
-        if last >= count:
-            cell = self.recalled[last - count]
-            return begun_by(pair, kept.row(cell), kept.times[cell.waiting], kept.items[cell.waiting])
-        return begun_by(pair, found.batch.row(int(last)), found.times[last], found.ids.at(last))
+        cell = self.recalled[last - count]
+        return begun_by(pair, kept.row(cell), kept.times[cell.waiting], kept.items[cell.waiting])
 
     def _time(self, last: i64) -> i64:
         count: i64 = self.batch.count

@@ -113,16 +113,18 @@ class ColumnFolding:
                     watcher.matched(runs.numbers[at + BORN])
             if arc.target.first is None:
                 continue
+            if last >= found.batch.count:
+                if run is None:
+                    run = _recalled(fold, cell, runs, at, self.kept, found)
+                found.complete(i, arc.target, run)
+                continue
             roster = fold.found
             if roster is None:
                 roster = fold.matches(found.batch)
                 self.reported.append(fold)
-            if last >= found.batch.count:
-                if run is None:
-                    run = _recalled(fold, cell, runs, at, self.kept, found)
-            elif place < 0:
+            if place < 0:
                 place = roster.add(runs, at, last)
-            found.end(i, roster, place, number, run)
+            found.end(i, roster, place, number)
 
 
 def _tell_of_end(watches: list[Watch], runs: FoldNumbers) -> None:

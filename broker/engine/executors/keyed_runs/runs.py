@@ -287,8 +287,7 @@ class KeyedRuns(MergedRuns):
         """Report a match: a column entry for the subscribers, a derived event for each stream of the target."""
         found = self.found
         if target.first is not None:
-            found.targets.append(target)
-            found.complete(self.index, run)
+            found.complete(self.index, target, run)
         if target.watchers is not None:
             for watcher in target.watchers:
                 watcher.matched(self.time if run is None else run.born)

@@ -202,8 +202,7 @@ class ReferenceOverEpochs(Reference, OverEpochs):
         for match in matches:
             run = before_last(match)
             if target.first is not None:
-                found.targets.append(target)
-                found.complete(found.event, run)
+                found.complete(found.event, target, run)
             if target.feeds is not None and found.feeding:
                 row, start, end, item, link = found.event_at(int(found.event))
                 found.publish(run, target, row, start, end, item, link)
