@@ -28,8 +28,10 @@ from .template import (
     TemplateStep,
     WideRow,
     alternatives,
+    beyond,
     by_form,
     clause_of,
+    keyed_line,
     of_rows,
     uniform_key,
 )
@@ -127,16 +129,16 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         automaton.time,
         (source.stream,) if wide is None else wide.streams,
         tuple(known),
-        tuple(position for position in together if position not in {one.position for one in known}),
+        beyond(known, together),
         source.key,
         steps,
-        forbidden,
-        late,
-        automaton.within is not None,
-        automaton.within if late else None,
-        slots,
         output,
         automaton.schema.names,
+        kills=forbidden,
+        late=late,
+        window=automaton.within is not None,
+        within=automaton.within if late else None,
+        slots=slots,
         found=() if own else found_by,
         counted=counted,
         texts=tuple([None if each is None else each[0] for each in own]),
@@ -151,10 +153,13 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
 
 def _repeating(automaton: Automaton) -> Grouping:
     """Of a line in which an operand repeats."""
+    if any(arc.kind in (Kind.KILL, Kind.TIMEOUT) for arc in automaton.arcs):
+        raise NoTemplate("an operand repeats, and something is forbidden")
+    line = keyed_line(automaton)
     try:
-        return selection_grouping(automaton)
+        return selection_grouping(line)
     except NoTemplate as reason:
-        found = repeating_grouping(automaton)
+        found = repeating_grouping(line)
         if not found.values and _compares_numbers(automaton):
             raise NoTemplate(f"constants decide which events an operand takes, and {reason}") from None
         return found

@@ -21,7 +21,6 @@ from ...algebra.terms import replace as replace_leaves
 from ..automaton import Arc, Automaton, Carry, EventRow, Kind, Stay
 from .event_constants import equality, own_constants, shared_constants
 from .hopeless import bounds_number
-from .keys import key_parts, within_key
 from .line import line_of
 from .measures import Measure, Measures, measure_of, measures_of
 from .other_keys import own_texts_behind, repeats_text
@@ -30,13 +29,12 @@ from .template import (
     CommonLine,
     Compared,
     Grouping,
-    GroupTemplate,
+    KeyedLine,
     NoTemplate,
     TemplateClause,
     TemplateStep,
     any_value,
     clause_of,
-    uniform_key,
 )
 
 ADJACENT: Final = (Stay.NONE, Stay.FOREIGN)
@@ -44,42 +42,20 @@ WAITING: Final = (*ADJACENT, Stay.UNTAKEN)
 Texts: TypeAlias = dict[Attribute, Constant]
 
 
-def repeating_grouping(automaton: Automaton) -> Grouping:
-    """Raises NoTemplate. The automaton is a line that reports each match. O(its size squared)."""
-    if any(arc.kind in (Kind.KILL, Kind.TIMEOUT) for arc in automaton.arcs):
-        raise NoTemplate("an operand repeats, and something is forbidden")
-    parts = key_parts(automaton)
-    inner = within_key(automaton, parts)
-    taking = [arc for link in line_of(inner) for arc in (link.begin, link.take) if arc is not None]
-    together = uniform_key(inner, parts, taking)
+def repeating_grouping(keyed: KeyedLine) -> Grouping:
+    """Raises NoTemplate. The automaton reports each match, and nothing is forbidden. O(its size)."""
+    inner, taking = keyed.inner, keyed.taking
     asking = [arc.guard for arc in taking]
     known = shared_constants(asking)
     waiting = all(inner.states[arc.source].stay is Stay.UNTAKEN for arc in taking[1:])
-    own = own_texts_behind(line_of(inner)) if waiting and not known else ()
+    own = own_texts_behind(keyed.line) if waiting and not known else ()
     found_by = own_constants(asking) if waiting and not (known or own) else ()
     if any(inner.states[arc.source].stay not in WAITING for arc in taking[1:]):
         raise NoTemplate("an operand repeats, and runs stay where they move")
     first, last = ({} if each is None else dict([each]) for each in own or (None, None))
     line = CommonConstants(_without(inner, known | first, known | last))
-    (source,) = automaton.sources
-    template = GroupTemplate(
-        automaton.time,
-        (source.stream,),
-        tuple(known),
-        tuple(position for position in together if position not in {one.position for one in known}),
-        source.key,
-        line.steps(),
-        (),
-        False,
-        False,
-        None,
-        (),
-        automaton.output,
-        automaton.schema.names,
-        common=line.common(),
-        found=found_by,
-        texts=tuple([None if each is None else each[0] for each in own]),
-    )
+    texts = tuple([None if each is None else each[0] for each in own])
+    template = replace(keyed.template(known, line.steps()), common=line.common(), found=found_by, texts=texts)
     key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
     return Grouping(template, key, tuple(line.values))
 

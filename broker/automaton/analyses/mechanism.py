@@ -245,26 +245,22 @@ def _nothing(template: GroupTemplate) -> Against | None:
 
 def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
     if template.common is not None:
-        return REPEATING
+        return ((Mechanism.KLEENE, _nothing),)
     if template.time is TimeModel.ARRIVAL and any(step.again is not None for step in template.steps):
-        return SELECTING
+        return ((Mechanism.SELECTION, _nothing),)
     if template.orders:
-        return ORDERS
+        return ((Mechanism.ANY_MATCH, _any_order),)
     if template.texts:
         return OTHER_KEYS
-    return COUNTING if template.counted else TABLE
+    return ((Mechanism.ANY_MATCH, _any_match),) if template.counted else TABLE
 
 
-REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _nothing),)
-SELECTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.SELECTION, _nothing),)
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.ANY_MATCH, _any_match),
     (Mechanism.CHAIN, _adjacency),
     (Mechanism.TEXT_CHAIN, _text_chain),
 )
-ORDERS: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.ANY_MATCH, _any_order),)
-COUNTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.ANY_MATCH, _any_match),)
 TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.FILTER, _filter),
     (Mechanism.CHAIN, _chain),

@@ -9,66 +9,45 @@ Here: that. Not here: repeating operands whose runs all members share (kleene_te
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...algebra.terms import Attribute, Constant, Register, walk
-from ..automaton import Accumulated, Arc, Automaton, Kind, Stay
+from ..automaton import Accumulated, Arc, Automaton, Stay
 from .coordinates import exact
 from .event_constants import shared_constants
-from .keys import key_parts, within_key
-from .line import LineOperand, line_of
+from .line import LineOperand
 from .template import (
     Grouping,
-    GroupTemplate,
+    KeyedLine,
     NoTemplate,
     TemplateClause,
     TemplateStep,
     alternatives,
     any_value,
     clause_of,
-    uniform_key,
 )
 
 STEPS = 2  # as of any pattern of several events
 
 
-def selection_grouping(automaton: Automaton) -> Grouping:
-    """Raises NoTemplate. The automaton is a line that reports each match, of one stream. O(its size squared).
+def selection_grouping(keyed: KeyedLine) -> Grouping:
+    """Raises NoTemplate. The automaton reports each match, and nothing is forbidden. O(its size).
 
     In the template, the last step is what ends a match. Its clause reads the registers of the run, which the `updates`
     fill: those of each operand's first event, and behind them those of a further one.
     """
-    if any(arc.kind in (Kind.KILL, Kind.TIMEOUT) for arc in automaton.arcs):
-        raise NoTemplate("something is forbidden")
-    window = None if automaton.within is None else exact(automaton.within)
+    within, line = keyed.automaton.within, keyed.line
+    window = None if within is None else exact(within)
     if window is None:
         raise NoTemplate("it has no window")
-    parts = key_parts(automaton)
-    inner = within_key(automaton, parts)
-    line = line_of(inner)
-    repeated = _repeated(inner, line)
-    taking = [arc for link in line for arc in (link.begin, link.take) if arc is not None]
-    together = uniform_key(inner, parts, taking)
-    known = shared_constants([arc.guard for arc in taking])
+    repeated = _repeated(keyed.inner, line)
+    known = shared_constants([arc.guard for arc in keyed.taking])
     steps, values = _steps(line, repeated, known)
     _demand_known(steps[-1].clauses[0], line[repeated])
     updates = [link.begin.update for link in line]
     updates += [link.take.update for link in line if link.take is not None]
-    (source,) = automaton.sources
-    template = GroupTemplate(
-        automaton.time,
-        (source.stream,),
-        tuple(known),
-        tuple(position for position in together if position not in {one.position for one in known}),
-        source.key,
-        steps,
-        (),
-        False,
-        True,
-        None,
-        tuple(range(len(updates[0]))),
-        automaton.output,
-        automaton.schema.names,
-        tuple(updates),
-    )
+    slots = tuple(range(len(updates[0])))
+    template = replace(keyed.template(known, steps), window=True, slots=slots, updates=tuple(updates))
     return Grouping(template, tuple(known.values()), (*values, -window))
 
 

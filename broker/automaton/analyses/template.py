@@ -32,7 +32,8 @@ from ...algebra.terms import (
 from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
 from .event_constants import CLAUSES_MAX, beginning, equality
-from .keys import KeyPart, places
+from .keys import KeyPart, key_parts, places, within_key
+from .line import LineOperand, line_of
 from .measures import Measure
 
 TURNING: Final = ("<", "<=", ">", ">=")
@@ -182,13 +183,13 @@ class GroupTemplate:
     parts: tuple[int, ...]
     partition: tuple[int, ...]
     steps: tuple[TemplateStep, ...]
-    kills: tuple[TemplateKill, ...]
-    late: bool
-    window: bool
-    within: int | None
-    slots: tuple[int, ...]
     output: tuple[Term, ...]
     names: tuple[str, ...]
+    kills: tuple[TemplateKill, ...] = ()
+    late: bool = False
+    window: bool = False
+    within: int | None = None
+    slots: tuple[int, ...] = ()
     updates: tuple[tuple[SlotSource, ...], ...] = ()
     common: CommonLine | None = None
     found: Form = ()
@@ -235,6 +236,39 @@ def uniform_key(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[A
     if len(found) != 1:
         raise NoTemplate("its events have the key in different attributes")
     return found.pop()
+
+
+class KeyedLine(NamedTuple):
+    """A line of operands of one stream. `inner`: what it asks beyond the key; `taking`: the arcs that take events;
+    `together`: where the key is."""
+
+    automaton: Automaton
+    inner: Automaton
+    line: tuple[LineOperand, ...]
+    taking: tuple[Arc, ...]
+    together: tuple[int, ...]
+
+    def template(self, known: dict[Attribute, Constant], steps: tuple[TemplateStep, ...]) -> GroupTemplate:
+        """Its template. `known`: the constants of the key."""
+        (source,) = self.automaton.sources
+        return GroupTemplate(
+            self.automaton.time, (source.stream,), tuple(known), beyond(known, self.together), source.key, steps,
+            self.automaton.output, self.automaton.schema.names,
+        )  # fmt: skip
+
+
+def keyed_line(automaton: Automaton) -> KeyedLine:
+    """Raises NoTemplate. O(its size squared)."""
+    parts = key_parts(automaton)
+    inner = within_key(automaton, parts)
+    line = line_of(inner)
+    taking = tuple(arc for link in line for arc in (link.begin, link.take) if arc is not None)
+    return KeyedLine(automaton, inner, line, taking, uniform_key(inner, parts, list(taking)))
+
+
+def beyond(known: dict[Attribute, Constant], together: tuple[int, ...]) -> tuple[int, ...]:
+    """The parts of a key that have no constants."""
+    return tuple(position for position in together if position not in {one.position for one in known})
 
 
 class Alternative(NamedTuple):
