@@ -8,8 +8,7 @@ of executors, `reviser` that for events in any order, `progress` what forecasts 
 
 Where the clock, the number of events or a gap decides alone, all partitions lie in one `pane_table`, and batches are
 taken as a whole: `boundaries` says where panes begin and windows end, `pane_sums` has sums, `pane_matches` the reading,
-`pane_machine` the contract of executors. Events stay in the batches that they came in (`batch_log`), and `batch_keys`
-says whose they are.
+`pane_machine` the contract of executors. Events stay in the batches that they came in (`batch_log`).
 
 Subscriptions that differ in a constant are a family: `family_columns` has what an event says to whom, `family_cell`
 rectangles of starts and members, `family_stepping` the effect of an event on them, `family_machine` the contract of
