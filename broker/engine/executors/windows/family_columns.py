@@ -35,46 +35,50 @@ NO_VALUE: Final = -2  # a null instead of where its equals are
 @final
 class FamilyConstants:
     """The constants of a family's members, in the order in which members are counted: ascending by the first constant,
-    then by the next ones. `all`: of each member the constants.
+    then by the next ones. `all`: of each member the constants; `by_place`: the same by their places.
 
-    The others are made again by `settle` after a change: the constants by their place in `by_place`, and the different
-    ones of each place, ascending, in `known`. `apart`: members differ at several places; then `ranks` has, by place and
-    member, the index of its constant among the known ones.
+    `apart`: members differ at several places. Then `known` has the different constants of each place, ascending, and
+    `ranks`, by place and member, the index of its constant among these, as members were when `settle` was called.
     """
 
     def __init__(self, width: int) -> None:
-        self.width = width
         self.all: list[tuple[Any, ...]] = []
-        self.by_place: list[list[Any]] = []
+        self.by_place: list[list[Any]] = [[] for _ in range(width)]
         self.known: list[list[Any]] = []
         self.ranks: list[Integers] = []
         self.apart = False
-        self._settled = False
+        self._settled = width == 1
 
     def insert(self, at: int, constants: tuple[Any, ...]) -> None:
+        """O(members)."""
         self.all.insert(at, constants)
-        self._settled = False
+        for place, constant in enumerate(constants):
+            self.by_place[place].insert(at, constant)
+        self._settled = len(constants) == 1
 
     def remove(self, at: int) -> None:
-        del self.all[at]
-        self._settled = False
+        """O(members)."""
+        for place in range(len(self.all.pop(at))):
+            del self.by_place[place][at]
+        self._settled = len(self.by_place) == 1
 
     def settle(self) -> i64:
-        """Have all lists as members are now; returns how many these are. O(members log members) after a change."""
+        """Have all lists as members are now; returns how many these are. After a change O(members), and where these
+        differ at several places, times their logarithm."""
         if not self._settled:
             self._settled = True
-            self.by_place = [[constants[place] for constants in self.all] for place in range(self.width)]
-            self.known = [sorted(set(constants)) for constants in self.by_place]
-            self.apart = sum([len(known) > 1 for known in self.known]) > 1
-            self.ranks = []
-            for place in range(self.width if self.apart else 0):
-                index = {constant: at for at, constant in enumerate(self.known[place])}
-                self.ranks.append(integers_of([index[constant] for constant in self.by_place[place]]))
+            different = [constants for constants in self.by_place if len(set(constants)) > 1]
+            self.apart = len(different) > 1
+            self.known, self.ranks = [], []
+            for constants in self.by_place if self.apart else []:
+                self.known.append(sorted(set(constants)))
+                index = {constant: at for at, constant in enumerate(self.known[-1])}
+                self.ranks.append(integers_of([index[constant] for constant in constants]))
         return len(self.all)
 
     def check_invariants(self) -> None:
         assert all(one <= other for one, other in pairwise(self.all))
-        assert not self._settled or self.by_place == [list(each) for each in zip(*self.all)]
+        assert [list(each) for each in zip(*self.all)] == (self.by_place if self.all else [])
 
 
 @final
