@@ -117,14 +117,16 @@ class FamilyColumns:
         at: i64
         for at in range(len(self.values)):
             value: Any = self.values[at].value(row, (), slots, 1, 1)
-            self.first[at] = self.end[at] = NO_VALUE
             if value is None:
+                self.first[at] = NO_VALUE
+                self.end[at] = NO_VALUE
                 continue
             known = (constants.known if constants.apart else constants.by_place)[self.places[at]]
             first = bisect_left(known, value)
             equal = first < len(known) and known[first] == value
             if constants.apart:
                 self.first[at] = 2 * first - (0 if equal else 1)
+                self.end[at] = NO_VALUE
             else:
                 self.first[at] = first
                 self.end[at] = bisect_right(known, value, first) if equal else first
