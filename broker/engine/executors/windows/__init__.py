@@ -1,15 +1,14 @@
 """Windows: starts as panes, equal futures as groups of panes, aggregates as differences between panes.
 
 `tables` has what does not change, `cell` the starts of one partition, `pane_groups` their groups, `measures` the
-aggregates that grow with events, `stepping` the effect of an event, `start_limits` which starts are given up beyond a
-limit, `completing` windows that are reported as they end, `longest` those that wait for their end, `window_page` what
-is noted of windows, `window_matches` their reading, `sliding` aggregates that no measure says, `machine` the contract
-of executors, `reviser` that for events in any order, `progress` what forecasts ask.
+aggregates that grow with events, `stepping` the effect of an event and which starts are given up beyond a limit,
+`completing` windows that are reported as they end, `longest` those that wait for their end, `window_page` what is noted
+of windows, `window_matches` their reading, `sliding` aggregates that no measure says, `machine` the contract of
+executors, `reviser` that for events in any order, `progress` what forecasts ask.
 
 Where the clock, the number of events or a gap decides alone, all partitions lie in one `pane_table`, and batches are
 taken as a whole: `boundaries` says where panes begin and windows end, `pane_sums` has sums, `pane_matches` the reading,
-`pane_machine` the contract of executors. Events stay in the batches that they came in (`batch_log`), and `batch_keys`
-says whose they are.
+`pane_machine` the contract of executors. Events stay in the batches that they came in (`batch_log`).
 
 Subscriptions that differ in a constant are a family: `family_columns` has what an event says to whom, `family_cell`
 rectangles of starts and members, `family_stepping` the effect of an event on them, `family_machine` the contract of

@@ -24,7 +24,6 @@ from ..contract import NOTHING_DUE, EventExecutor, Member, alike
 from ..event_ids import EventIds
 from ..event_span import EventSpan
 from ..packed import Integers, integers, roomy
-from .batch_keys import UNKNOWN, BatchKeys
 from .batch_log import NOTHING
 from .boundaries import (
     Boundaries,
@@ -36,8 +35,8 @@ from .boundaries import (
 )
 from .completing import page_of
 from .pane_matches import EACH_NUMBERS, ROW_NUMBERS, PaneAudience
-from .pane_sums import NO_PARTITION, summed
-from .pane_table import BEFORE, BEGUN, COUNT, EVENTS, LAST, NEWEST, PANE, WIDTH, PaneTable
+from .pane_sums import NO_PARTITION, NO_ROWS, summed
+from .pane_table import BEFORE, BEGUN, COUNT, EVENTS, LAST, NEWEST, PANE, UNKNOWN, WIDTH, PaneTable
 from .tables import WindowTables
 from .window_inputs import WindowInputs
 
@@ -67,7 +66,6 @@ class PaneMachine(EventExecutor):
         self.events_max = events_max
         self.trims_at_once = False  # for tests
         self.entries: Integers = roomy(integers(), 1)  # of the events that are taken together (pane_sums)
-        self.batch_keys = BatchKeys(tables)
         self.one: list[Row] = [()]  # an event that is taken alone
         self.one_batch = batch_of_rows(self.one)
         self.table = PaneTable(tables)
@@ -106,7 +104,6 @@ class PaneMachine(EventExecutor):
     def _take_several(self, times: list[int], batch: Batch, ids: EventIds, end: i64, found: Completions) -> None:
         """Take events to below the index `end`, as `take` does, while there are units for all of them."""
         rule, account = self.rule, self.account
-        self.batch_keys.read(batch)
         log = self.table.log
         shift = log.extend(batch, ids, self.at, end) - self.at
         if len(self.entries) < end - self.at:
@@ -123,7 +120,10 @@ class PaneMachine(EventExecutor):
                 self.at = bisect_right(times, int(rule.stop), int(first), int(end))
                 account.turn_over(self.at - first, 0)
                 continue
-            self.at = self._find_only(times, shift, end) if self.table.lone else self._find(times, shift, end, found)
+            if self.table.lone:
+                self.at = self._find_only(times, shift, end)
+            else:
+                self.at = self._find(times, batch, shift, end, found)
             if self.table.sums.kept:
                 self.table.sums.add_each(self.entries, batch, first, self.at)
             found.event = self.at - 1
@@ -168,13 +168,14 @@ class PaneMachine(EventExecutor):
                 at += more
         return at
 
-    def _find(self, times: list[int], shift: i64, end: i64, found: Completions) -> i64:
+    def _find(self, times: list[int], batch: Batch, shift: i64, end: i64, found: Completions) -> i64:
         """Find the partition of each event, up to one that completes a window or hits a limit, and count it there.
         Returns the index behind the last one."""
-        table, rule, account, entries, keys = self.table, self.rule, self.account, self.entries, self.batch_keys
-        coded, single, units = keys.coded, keys.single, rule.units
-        rows = keys.rows
-        rowed = len(rows) > 0
+        table, rule, account, entries, tables = self.table, self.rule, self.account, self.entries, self.tables
+        single, units = tables.single, rule.units
+        columns = batch.columns
+        column = columns[single] if single >= 0 and len(columns) > 0 else None
+        rows = batch.rows() if column is None else NO_ROWS
         first = at = self.at
         while at < end and rule.completed == NOTHING and rule.lost == 0:
             time: i64 = times[at]
@@ -186,23 +187,16 @@ class PaneMachine(EventExecutor):
                 self.advance(time, found)
                 if account.left < UNITS * (end - at):
                     return at
-            slot: i64 = UNKNOWN
             account.left = min(account.left + account.earned, account.most)
-            if coded:
-                slot = keys.slot(at, table.freed)
+            key: Any = tables.partition(rows[at]) if column is None else column.value(at)
+            slot: i64 = UNKNOWN if key is None else table.of(key, self.keys_max)
             if slot == UNKNOWN:
-                key: Any = rows[at][single] if rowed else keys.key(at)
+                entries[at - first] = NO_PARTITION
+                at += 1
                 if key is not None:
-                    slot = table.of(key, self.keys_max)
-                if slot == UNKNOWN:
-                    entries[at - first] = NO_PARTITION
-                    at += 1
-                    if key is not None:
-                        self.lost += 1
-                        return at
-                    continue
-                if coded:
-                    keys.found(at, table.freed, slot)
+                    self.lost += 1
+                    return at
+                continue
             account.left -= units if table.numbers[slot * WIDTH + COUNT] > 0 else 1
             entries[at - first] = rule.enter(slot, time, shift + at)
             at += 1
@@ -277,7 +271,6 @@ class PaneMachine(EventExecutor):
     def clear(self) -> None:
         self.table = PaneTable(self.tables)
         self.rule = self._boundaries()
-        self.batch_keys.close()
         self.alarm = NOTHING_DUE
 
     def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:

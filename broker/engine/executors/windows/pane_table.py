@@ -14,7 +14,6 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ..packed import Integers, integers, roomy
-from .batch_keys import UNKNOWN
 from .batch_log import NOTHING, BatchLog
 from .pane_sums import PaneSums
 from .tables import WindowTables
@@ -41,15 +40,16 @@ PANE: Final = 5
 
 SPARE: Final = 4_096  # events of windows that are over which may stay in the log
 OVER: Final = 4  # so many for each event of an open window
+UNKNOWN: Final = -1  # instead of the number of a partition, where there is none
 NEVER: Final = -(1 << 62)
 """Before all windows that there can be, and all times."""
 
 
 @final
 class PaneTable:
-    """`slots`: the number of each partition, by key, and `keyed` their inverse; `free`: those of none, and `freed` how
-    often a partition has become none. `numbers`: of partitions, `panes`: of panes, of which the first `made` exist, and
-    `spare` begins the chain of those that are used again. `live`: events of panes in the log."""
+    """`slots`: the number of each partition, by key, and `keyed` their inverse; `free`: those of none. `numbers`:
+    of partitions, `panes`: of panes, of which the first `made` exist, and `spare` begins the chain of those that are
+    used again. `live`: events of panes in the log."""
 
     def __init__(self, tables: WindowTables) -> None:
         self.tables = tables
@@ -61,7 +61,6 @@ class PaneTable:
         self.slots: dict[Any, int] = {}
         self.keyed: list[Any] = []
         self.free: list[int] = []
-        self.freed: i64 = 0
         self.numbers: Integers = integers()
         self.panes: Integers = integers()
         self.made: i64 = 0
@@ -108,7 +107,6 @@ class PaneTable:
         del self.slots[self.keyed[slot]]
         self.keyed[slot] = None
         self.free.append(int(slot))
-        self.freed += 1
 
     def note(self, slot: i64, time: i64, place: i64) -> None:
         """Add an event, which the log has at this place, to the panes of a partition."""

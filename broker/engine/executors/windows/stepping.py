@@ -21,7 +21,6 @@ from ...program.account import Account
 from ..packed import Integers, integers, put_integer
 from .cell import WindowCell
 from .pane_groups import NO_REST, NONE_YET, Group, Starts, cut_all, drop_ended, oldest
-from .start_limits import StartLimits
 from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
@@ -39,9 +38,8 @@ class Stepper:
     def __init__(self, tables: WindowTables, account: Account, starts_max: int, events_max: int) -> None:
         self.tables = tables
         self.account = account
-        self.limits = StartLimits(tables, starts_max, events_max)
-        self.starts_max = self.limits.starts_max
-        self.events_max = self.limits.events_max
+        self.starts_max: i64 = tables.starts_max(starts_max, events_max)  # open in a partition
+        self.events_max: i64 = events_max  # that these may keep
         self.lost: i64 = 0
         self.waits = tables.waits
         self.over: list[Group] = []
@@ -195,10 +193,28 @@ class Stepper:
                 marks[place] = columns.base + at
 
     def limited(self, cell: WindowCell, groups: list[Starts]) -> list[Starts]:
-        """Give up the oldest starts, beyond the most that may be open; returns the groups that are left."""
-        first = self.limits.give_up(cell, oldest(groups, cell.columns.end()))
-        if first < 0:
+        """Give up the oldest starts beyond the most that may be open, or keep so many events, at the current event;
+        returns the groups that are left. O(groups, and starts that are given up).
+
+        Only what waits is counted: columns that begin with panes that are over are shortened now and then (cell). A
+        start that is given up has no windows. Where an event is told the earliest of its windows only, and a start that
+        was given up might have it, it is told none: one that begins later would be another window.
+        """
+        columns = cell.columns
+        panes, base, end = columns.panes, columns.base, columns.end()
+        known = oldest(groups, end)
+        first = max(end - self.starts_max, known)
+        while first < end and cell.count - panes[2 * (first - base)] >= self.events_max:
+            first += 1
+        if first == known:
             return groups
+        if self.tables.keep == "earliest":
+            cell.given = panes[2 * (first - 1 - base)]
+            cell.given_time = panes[2 * (first - 1 - base) + 1]
+        ends = cell.ends
+        pane: i64
+        for pane in range(2 * (known - base), min(2 * (first - base), len(ends)), 2):
+            ends[pane] = NONE_YET
         self.lost += 1
         groups = cut_all(groups, first)
         self.forget(cell, first if len(groups) > 0 else -1)
