@@ -10,8 +10,9 @@ between two steps lie with their texts, too: the newest of them that concerns a 
 before.
 
 Nothing is stored for a run of two steps: for a member the number of its last such event, and the events that begin
-something. An event costs the members whose condition it satisfies, whether or not one of their runs waits. Over epochs
-an event sees the runs that have begun before it has, and it ends these with its epoch. Otherwise every event is one.
+something. An event costs the members whose condition it satisfies, whether or not one of their runs waits; where one
+number decides that, only those that the last such event has not met, or that may have begun since. Over epochs an event
+sees the runs that have begun before it has, and it ends these with its epoch. Otherwise every event is one.
 
 Here: all texts of a group, or of a partition. Hot. Not here: its members (next_match_template), every combination
 (any_match), matches that wait because something is forbidden behind them (late_pairs).
@@ -56,7 +57,7 @@ class NextMatchCell(GroupCell):
         self._items: i64 = 0  # in all heaps
         self._kept: i64 = 0  # of these after the last sweep
         self._serial: i64 = 0
-        self._level = -INFINITY  # what the last event has reached that may have met some member, and its number
+        self._level = -INFINITY  # the number of the last event that has met whoever asks for no more, and that event
         self._since: i64 = -1
         for each in self.logs.each():
             each.clear()
