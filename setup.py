@@ -40,7 +40,6 @@ HOT_MODULES: Final = (
     "broker/algebra/functions.py",
     "broker/algebra/predicate.py",
     "broker/algebra/text_tests.py",
-    "broker/engine/compiler/recipes.py",
     "broker/engine/disorder/buffer.py",
     "broker/engine/disorder/held_columns.py",
     "broker/engine/engine.py",

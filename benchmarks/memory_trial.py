@@ -81,8 +81,8 @@ def runs(count: int) -> Occupied:
         taken = rows[start : start + BATCH]
         engine.publish(STREAM, range(start + 1, start + len(taken) + 1), taken)
     found = engine.statistics()
-    if found["run_objects"] != count:
-        raise ValueError(f"expected {count} runs, found {found['run_objects']}")
+    if found["runs"] != count:
+        raise ValueError(f"expected {count} runs, found {found['runs']}")
     return _occupied(before, counted)
 
 

@@ -28,8 +28,8 @@ COUNT: Final = 2_000
 
 
 def cases(stocks: Market, effort: Effort) -> dict[str, Case]:
-    """Workloads that the indexes are for: W5 for that of start arcs, W1 and W2 for that of runs, jumps for that of the
-    arcs out of a state, W4 for cohorts."""
+    """Workloads that the indexes are for: W1 and W2 for that of runs, jumps for that of the arcs out of a state, W4 and
+    W5 for groups."""
     ticks = stocks.ticks[: effort.warm + effort.events // SHARE]
     count = min(COUNT, effort.subscriptions)
     pairs, boxes = workloads.w4(stocks, count), workloads.w5(stocks, count)

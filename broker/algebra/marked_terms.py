@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ..language.marked_literals import Literals, chosen, number_in
-from .normal_form import Form, canonical, reordered
-from .terms import Comparison, Constant, Term, leaves
-from .terms import replace as replace_leaves
+from .normal_form import Form
+from .terms import Constant, Term, leaves
 
 Exchange: TypeAlias = Callable[[Term], Term]
 
@@ -37,18 +36,3 @@ def is_marked(term: Term) -> bool:
 
 def has_marks(form: Form) -> bool:
     return any(is_marked(atom) for clause in form for atom in clause)
-
-
-def exchanged_form(form: Form, exchange: Exchange) -> Form:
-    return reordered(tuple(tuple(_atom(atom, exchange) for atom in clause) for clause in form))
-
-
-def _atom(atom: Comparison, exchange: Exchange) -> Comparison:
-    found = exchanged(atom, exchange) if is_marked(atom) else atom
-    assert isinstance(found, Comparison)
-    return found
-
-
-def exchanged(term: Term, exchange: Exchange) -> Term:
-    # Canonical order compares operands by their text, literals included.
-    return canonical(replace_leaves(term, exchange))

@@ -355,8 +355,7 @@ class Engine(EngineView):
         self.program.check_invariants()
         self.runtime.check_invariants()
         check_invariants(self.disorder)
-        merged = [service for service in self.catalog.services() if service.end is not None]
-        assert self.program.merged.references() == len(merged)
+        assert self.program.merged.references() == len(self.catalog.ends())
 
     def snapshot(self) -> bytes:
         """All state on which later results depend, in a form that any later process can restore. O(runs)."""

@@ -5,7 +5,7 @@ Each way to match faster has a switch here. With any of them off the results are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 NEVER_INDEXED: Final = 1 << 62
@@ -16,13 +16,12 @@ class Options:
     """The switches and the limits.
 
     `indexes`: indexes find start arcs and waiting runs by the event's values, and the arcs out of a state by the run's
-    values, too; runs that one event starts in sibling states are one object. Up to `arcs_few` arcs are tried one by
-    one, because an index would cost more. `templates`: texts that differ only in the values of literals are compiled
-    once. `batches`: a batch goes by columns, or by one machine after the other, where that is possible, and what it
-    completes in different places is put in order when somebody reads it. `together`: AFA subscriptions that begin alike
-    run as one, and only events with the key of their first arc reach them. `columns`: runs of SASE+ are rows of
-    numbers, or share their pasts, where their conditions allow it. `window_columns`: the partitions of windows are
-    numbers, where that is possible.
+    values, too. Up to `arcs_few` arcs are tried one by one, because an index would cost more. `templates`: texts that
+    differ only in the values of literals are compiled once. `batches`: a batch goes by columns, or by one machine after
+    the other, where that is possible, and what it completes in different places is put in order when somebody reads it.
+    `together`: AFA subscriptions that begin alike run as one, and only events with the key of their first arc reach
+    them. `columns`: runs of SASE+ are rows of numbers, or share their pasts, where their conditions allow it.
+    `window_columns`: the partitions of windows are numbers, where that is possible.
 
     `cancelling`: where late events withdraw results, those that come and go within one batch are not told.
 
@@ -74,15 +73,6 @@ class Options:
         Groups replace all other ways to store runs, so with one of these off there are no groups.
         """
         return self.executors_off if self.indexes and self.columns else (*self.executors_off, "groups")
-
-    @property
-    def in_columns(self) -> bool:
-        """Whether subscriptions that differ in numbers only may be members in columns, without states of their own."""
-        return self.templates and self.indexes
-
-    def with_columns(self) -> Options:
-        """The same with members in columns, as for those that a snapshot has."""
-        return self if self.in_columns else replace(self, templates=True, indexes=True)
 
     @property
     def few(self) -> int:

@@ -173,16 +173,6 @@ def _alone(wanted: Wanted, options: Options, rows: tuple[ExecutorRow, ...]) -> t
     return tuple(found)
 
 
-def is_merged(wanted: Wanted, options: Options) -> bool:
-    """Whether the executor that merges all automata could run it, and so its families, which need least.
-
-    Raises as `plan_of` does.
-    """
-    rows = [row for row in TABLE if row.plan.merged and row.plan.executor not in options.off]
-    fits = any(wanted.automaton.time in row.times and not isinstance(row.attempt(wanted), str) for row in rows)
-    return fits or plan_of(wanted, options).merged
-
-
 def plan_again(plan: MachinePlan, executor: str, why: str = "another executor has saved it") -> MachinePlan:
     """The plan with which a named executor, and not that of the plan, runs an automaton: it has saved it, or is better
     while it is alone. O(size of the automaton).

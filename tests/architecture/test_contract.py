@@ -8,9 +8,9 @@ from typing import Final
 from broker.engine.executors.contract import Executor
 from broker.engine.program.account import Account
 
-METHODS: Final = 16
-ATTRIBUTES: Final = 9
-SWITCHES: Final = 3
+METHODS: Final = 10
+ATTRIBUTES: Final = 6
+SWITCHES: Final = 0
 
 
 def test_the_contract_has_few_methods() -> None:

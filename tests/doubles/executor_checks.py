@@ -10,8 +10,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from broker.engine import Engine, Options
-from broker.engine.planner import MERGED, TABLE
+from broker.engine import Engine, Options, planner
 from broker.events.schema import Row
 
 Check: TypeAlias = Callable[[random.Random], None]
@@ -26,7 +25,7 @@ LITTLE: Final = 25  # units of work, of which most queries need more
 def check_executor(executor: str, language: str, query: str) -> Iterator[tuple[str, Check]]:
     """The name of each law, and a function that raises AssertionError if the executor breaks it. `query`: with {0} for
     a constant."""
-    names = [row.plan.executor for row in TABLE]
+    names = [row.plan.executor for row in planner.TABLE]
     before = tuple(names[: names.index(executor)])
 
     def made(**switches: int) -> Engine:
@@ -40,7 +39,8 @@ def check_executor(executor: str, language: str, query: str) -> Iterator[tuple[s
     def runs(_: random.Random) -> None:
         program = made().program
         running = [program.machines.registrations.get(f"q{constant}") for constant in CONSTANTS]
-        assert all(MERGED.executor == executor if each is None else each.plan.executor == executor for each in running)
+        merged = planner.MERGED.executor
+        assert all(executor == (merged if each is None else each.plan.executor) for each in running)
 
     def cut(chance: random.Random) -> None:
         history = events(chance)

@@ -2,7 +2,7 @@
 
 A query with a comparison is held against the same query that reads, instead of comparing, what Python found for the
 event. Numbers and literals lie at the edges of floats and of 64 bits; there is one subscription, or many of one shape,
-so that indexes, groups and families answer. Not here: computed numbers (test_laws_extremes), common ones
+so that indexes and groups answer. Not here: computed numbers (test_laws_extremes), common ones
 (test_laws_groups).
 """
 

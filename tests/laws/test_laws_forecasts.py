@@ -165,7 +165,7 @@ def test_coming_and_going_disturbs_no_forecast(case_and_history: Played, data: s
     assert not busy.program.forecasts.scopes
     merged = busy.program.merged
     assert isinstance(merged, KeyedAutomata)
-    assert not any(place.watches for place in merged.all_places())
+    assert not any(place.watches for place in merged.places.values())
 
 
 @few

@@ -80,7 +80,7 @@ def test_one_automaton_has_its_results_in_the_same_order_on_the_reference(
     for options in (Options(indexes=False), reference()):
         engine = fresh(options)
         subscribe(engine, program)
-        assume(len(engine.catalog.services()) == 1)
+        assume(len(engine.catalog.ends()) + len(engine.program.machines.registrations) == 1)
         told.append([match.line() for match in feed_in_batches(engine, history)])
     assert told[0] == told[1]
 

@@ -20,10 +20,9 @@ class Mechanism(enum.Enum):
     each next event moves a run or ends it, or is let pass for what no constant decides. FOLD: at some steps a run takes
     every next event as long as a condition holds, and may go on or report at each. NEXT_MATCH: a run waits at
     each step until constants are reached, and something may be forbidden meanwhile, or behind. SKIP_TILL: until what a
-    step asks is met, whatever that is. HISTORY: three steps, of which the last asks what the first asks. TEXT_CHAIN:
-    the next event with a step's own text moves a run or ends it. ANY_MATCH: every combination of a window, in one order
-    of the steps or in several, which may be of one event each. SELECTION: an operand repeats, and constants decide
-    which events it takes."""
+    step asks is met, whatever that is. TEXT_CHAIN: the next event with a step's own text moves a run or ends it.
+    ANY_MATCH: every combination of a window, in one order of the steps or in several, which may be of one event each.
+    SELECTION: an operand repeats, and constants decide which events it takes."""
 
     KLEENE = "kleene"
     FILTER = "filter"
@@ -31,7 +30,6 @@ class Mechanism(enum.Enum):
     FOLD = "fold"
     NEXT_MATCH = "next match"
     SKIP_TILL = "skip till"
-    HISTORY = "history"
     TEXT_CHAIN = "text chain"
     ANY_MATCH = "any match"
     SELECTION = "selection"
@@ -65,9 +63,9 @@ def layout_of(grouping: Grouping) -> Layout | Against:
     if not grouping.values:
         return NO_CONSTANTS
     for mechanism, rule in _table(grouping.template):
-        found = rule(grouping)
-        if not isinstance(found, str):
-            return Layout(mechanism, *_placed(grouping, *found))
+        found = rule(grouping.template)
+        if found is None:
+            return Layout(mechanism, *_placed(grouping, mechanism))
         against.append(f"{mechanism.value}: {found}")
     return "; ".join(against)
 
@@ -79,40 +77,40 @@ def _constants(grouping: Grouping) -> list[tuple[Compared, float]]:
     return list(zip(sources, grouping.values))
 
 
-def _placed(grouping: Grouping, first: list[int], equal: dict[int, int]) -> tuple[int, tuple[int, ...]]:
-    """How many coordinates there are, and which each constant is: those in `first` before all others, and of two equal
-    ones the later with the earlier."""
+def _placed(grouping: Grouping, mechanism: Mechanism) -> tuple[int, tuple[int, ...]]:
+    """How many coordinates there are, and which each constant is: in next matches one of the second step is the first,
+    since it decides whose runs an event ends."""
     constants = _constants(grouping)
-    order = [*first, *(number for number in range(len(constants)) if number not in first)]
-    found: dict[int, int] = {}
+    order = list(range(len(constants)))
+    if mechanism is Mechanism.NEXT_MATCH:
+        before, second = (sum(len(clause.asked) for clause in step.clauses) for step in grouping.template.steps[:2])
+        if second > 0:
+            order.insert(0, order.pop(before))
+    found = [0] * len(constants)
     upto = 0
     for number in order:
-        if number in equal:
-            continue
         found[number] = upto
         upto += 2 if constants[number][0] is Compared.FACTOR else 1
-    return upto, tuple(found[equal.get(number, number)] for number in range(len(constants)))
+    return upto, tuple(found)
 
 
 # --- what each mechanism asks ---------------------------------------------------------------------------------------
 
-Rule: TypeAlias = Callable[[Grouping], tuple[list[int], dict[int, int]] | Against]
-"""What speaks against it, or which constants come first and which are the same coordinate as another."""
+Rule: TypeAlias = Callable[[GroupTemplate], Against | None]
+"""What speaks against it."""
 
 
-def _filter(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _filter(template: GroupTemplate) -> Against | None:
     if len(template.steps) != 1:
         return "it has several steps"
     if any(asked.source is Compared.DURATION for clause in template.clauses() for asked in clause.asked):
         return "the event's duration is compared"
     if any(clause.among for clause in template.clauses()):
         return "an index finds a single event by a list of constants"
-    return "something is forbidden" if template.kills or template.late else ([], {})
+    return "something is forbidden" if template.kills or template.late else None
 
 
-def _chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _chain(template: GroupTemplate) -> Against | None:
     if len(template.steps) < 2:
         return "it has one step"
     if template.kills or template.late:
@@ -126,11 +124,10 @@ def _chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
             return "runs stay also where they move"
         if step.stay is Stay.UNTAKEN and any(clause.asked for clause in step.clauses):
             return "constants decide how long a run waits"
-    return [], {}
+    return None
 
 
-def _fold(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _fold(template: GroupTemplate) -> Against | None:
     if all(step.again is None for step in template.steps):
         return "nothing repeats behind its first event"
     if len(template.steps) > 2 and any(len(step.clauses) > 1 for step in template.steps[:-1]):
@@ -138,7 +135,7 @@ def _fold(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
     for step in template.steps:
         if step.again is not None and len(step.again) > 1 and any(clause.asked for clause in step.again):
             return "what repeats has constants in alternatives"
-    return [], {}
+    return None
 
 
 def _waits(steps: tuple[TemplateStep, ...]) -> str | None:
@@ -160,8 +157,7 @@ def _single(clause: TemplateClause) -> bool:
     return len(clause.asked) == 1 and clause.asked[0].of_event
 
 
-def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _next_match(template: GroupTemplate) -> Against | None:
     if len(template.steps) < 2:
         return "it has one step"
     against = _waits(template.steps[1:]) or _forbids(template)
@@ -175,7 +171,7 @@ def _next_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Agains
         return "it has no window, and more than two steps, or a text at each"
     if template.time is TimeModel.EPOCHS and template.parts:
         return "what a member has met would be noted for each partition"
-    return [_number_of(template, 1)] if template.steps[1].clauses[0].asked else [], {}
+    return None
 
 
 def _forbids(template: GroupTemplate) -> str | None:
@@ -189,8 +185,7 @@ def _forbids(template: GroupTemplate) -> str | None:
     return None
 
 
-def _text_chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _text_chain(template: GroupTemplate) -> Against | None:
     if template.time is not TimeModel.EPOCHS:
         return "each event is an epoch of its own"
     if any(len(step.clauses) != 1 for step in template.steps):
@@ -199,55 +194,20 @@ def _text_chain(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Agains
         return "an event is compared with an earlier one"
     if any(not asked.of_event for clause in template.clauses() for asked in clause.asked):
         return "more than attributes is compared"
-    return [], {}
+    return None
 
 
-def _number_of(template: GroupTemplate, step: int) -> int:
-    """The first constant of a step."""
-    return sum(len(clause.asked) for before in template.steps[:step] for clause in before.clauses)
-
-
-def _history(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template, values = grouping.template, grouping.values
-    if len(template.steps) != 3 or template.kills or template.late:
-        return "it has not three steps, or something is forbidden"
-    if not template.window:
-        return "it has no window"
-    against = _waits(template.steps[1:])
-    if against is not None:
-        return against
-    if any(len(step.clauses) != 1 for step in template.steps):
-        return "a condition has alternatives"
-    if not all(_single(step.clauses[0]) for step in template.steps[1:]):
-        return "a step waits for several constants, or for none"
-    first, middle, last = (step.clauses[0] for step in template.steps)
-    asked, between = last.asked[0], middle.asked[0]
-    weaker = set(last.rest) <= set(first.rest) and last.among in ((), first.among)
-    if asked not in first.asked or not weaker:
-        return "the last step does not ask what the first asks"
-    shared = first.asked.index(asked)
-    second, third = _number_of(template, 1), _number_of(template, 2)
-    if values[shared] != values[third]:
-        return "the last step has a constant of its own"
-    opposite = between.attribute == asked.attribute and between.sign == -asked.sign
-    if not opposite or not values[shared] > -values[second]:
-        return "an event may be the first and the second one"
-    return [shared], {third: shared}
-
-
-def _skip_till(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _skip_till(template: GroupTemplate) -> Against | None:
     if len(template.steps) < 2 or template.kills or template.late:
         return "it has one step, or something is forbidden"
     if any(asked.source is Compared.DURATION for clause in template.steps[0].clauses for asked in clause.asked):
         return "the first event's duration is compared"
     if any(step.stay is not Stay.UNTAKEN for step in template.steps[1:]):
         return "not every step skips till the next match"
-    return [], {}
+    return None
 
 
-def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _any_match(template: GroupTemplate) -> Against | None:
     if len(template.steps) < 2 or template.late or not template.window:
         return "it has one step, no window, or something is forbidden behind it"
     if any(kill.place != len(template.steps) - 1 for kill in template.kills):
@@ -259,30 +219,28 @@ def _any_match(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against
     return _alone(template)
 
 
-def _adjacency(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _adjacency(template: GroupTemplate) -> Against | None:
     if any(step.stay not in (Stay.NONE, Stay.FOREIGN) for step in template.steps[1:]):
         return "its events need not be adjacent"
     return _alone(template)
 
 
-def _any_order(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    template = grouping.template
+def _any_order(template: GroupTemplate) -> Against | None:
     if any(len(order) > 1 for order in template.orders):
         return _alone(template) if template.window else "it has no window"
     if any(not asked.of_event for clause in template.clauses() for asked in clause.asked):
         return "more than attributes is compared"
-    return [], {}
+    return None
 
 
-def _alone(template: GroupTemplate) -> tuple[list[int], dict[int, int]] | Against:
+def _alone(template: GroupTemplate) -> Against | None:
     if any(len(step.clauses) != 1 or not step.clauses[0].alone for step in template.steps):
         return "a condition has alternatives, or compares an event with an earlier one"
-    return [], {}
+    return None
 
 
-def _repeating(grouping: Grouping) -> tuple[list[int], dict[int, int]] | Against:
-    return [], {}
+def _nothing(template: GroupTemplate) -> Against | None:
+    return None
 
 
 def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
@@ -297,8 +255,8 @@ def _table(template: GroupTemplate) -> tuple[tuple[Mechanism, Rule], ...]:
     return COUNTING if template.counted else TABLE
 
 
-REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _repeating),)
-SELECTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.SELECTION, _repeating),)
+REPEATING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.KLEENE, _nothing),)
+SELECTING: Final[tuple[tuple[Mechanism, Rule], ...]] = ((Mechanism.SELECTION, _nothing),)
 OTHER_KEYS: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.ANY_MATCH, _any_match),
@@ -311,7 +269,6 @@ TABLE: Final[tuple[tuple[Mechanism, Rule], ...]] = (
     (Mechanism.FILTER, _filter),
     (Mechanism.CHAIN, _chain),
     (Mechanism.FOLD, _fold),
-    (Mechanism.HISTORY, _history),
     (Mechanism.NEXT_MATCH, _next_match),
     (Mechanism.SKIP_TILL, _skip_till),
     (Mechanism.ANY_MATCH, _any_match),

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 
 from ...events.schema import Row
-from ..executors.contract import SATISFYING, EventPlaces, Executor, Interest
+from ..executors.contract import SATISFYING, ByPlace, EventPlaces, Executor, Interest, OverEpochs
 from ..executors.event_span import NO_EVENT, EventSpan, span_of_one
 from ..matches.completions import Completions
 from ..matches.sources import Item
@@ -171,11 +171,8 @@ class Lane(EventPlaces):
                 if matcher.follower is not None:
                     self._follow(machine, matcher.follower, span)
                     continue
-                if not machine.serves:
-                    found.serve(matcher.audience())
-                if span is self._one and matcher.watchers is None:
-                    machine.take_rows(span, 1, found)
-                elif matcher.watchers is None:
+                found.serve(matcher.audience())
+                if matcher.watchers is None:
                     machine.take_span(span, found)
                 else:
                     self._watched(machine, matcher.watchers, span, found)
@@ -198,7 +195,7 @@ class Lane(EventPlaces):
     def _watched(self, machine: Executor, watchers: list[Watcher], span: EventSpan, found: Completions) -> None:
         """Pass an event to a machine, and tell watchers of it."""
         before, begin = found.entries, found.upto
-        machine.take_rows(span, 1, found)
+        machine.take_span(span, found)
         if span.moved:
             completed = found.entries - before
             for watcher in watchers:
@@ -215,7 +212,7 @@ class Lane(EventPlaces):
         if not follower.admits(span.times[0]):
             span.at = NO_EVENT
             return
-        machine.take_rows(span, 1, self._aside)
+        machine.take_span(span, self._aside)
         if span.moved:
             for completed in self._aside.drain():
                 follower.completed(completed)
@@ -224,7 +221,8 @@ class Lane(EventPlaces):
     def close_epoch(self) -> None:
         """End the newest epoch of all machines. O(machines)."""
         for matcher in self.matchers:
-            matcher.machine.close_epoch()
+            if isinstance(matcher.machine, OverEpochs):
+                matcher.machine.close_epoch()
 
     def rouse(self, matcher: Matcher) -> None:
         """Start to watch a machine for state to sweep."""
@@ -264,6 +262,7 @@ class Lane(EventPlaces):
                 self.forget(matcher)
             kept += held
         if len(self.places) > 2 * kept + SWEEP_MIN:
-            alive = {key for matcher in self.busy for key in matcher.machine.partitions()}
+            machines = [matcher.machine for matcher in self.busy]
+            alive = {key for machine in machines if isinstance(machine, ByPlace) for key in machine.partitions()}
             self.places = {key: place for key, place in self.places.items() if key in alive}
         self._until_sweep = SWEEP_MIN + 2 * kept

@@ -10,7 +10,7 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ..executors.contract import NOTHING_DUE, SATISFYING, EventKey, Executor
+from ..executors.contract import NOTHING_DUE, SATISFYING, EventKey, Executor, OverEpochs
 from ..matches.batch_events import Fault
 from ..matches.completions import Audience, Completions
 from ..program.account import FAILED, NOT_SUSPENDED, reason_of
@@ -82,8 +82,14 @@ class Matcher:
         self.taken = True
         if self.lost >= 2 * self.reported:
             self.reported = self.lost
-            found.serve(self.audience())
+            self._report(found)
             found.add(None)
+
+    def _report(self, found: Completions) -> None:
+        """Let the next row be for all subscribers of now: some may leave before it is read."""
+        audience = self.audience()
+        audience.everybody()
+        found.serve(audience)
 
     def suspend(self, error: Exception, time: i64, found: Completions) -> None:
         """Suspend the machine after this error, and report it to its subscribers.
@@ -95,11 +101,11 @@ class Matcher:
         self.taken = True
         self.alarm = NOTHING_DUE
         self.machine.clear()
-        if self.machine.epochs:
+        if isinstance(self.machine, OverEpochs):
             found.faults.append(Fault(self, error, found.event))
             return
         if self.follower is None:
-            found.serve(self.audience())
+            self._report(found)
             found.suspend(int(self.suspended))
         if self.suspended == FAILED:
             found.failures.append((int(found.event), self.audience().everybody(), error))
@@ -160,8 +166,7 @@ class Clock:
             matcher.alarm = NOTHING_DUE
             machine = matcher.machine
             if machine.alarm < time:  # otherwise it has seen to this one itself
-                if not machine.serves:
-                    found.serve(matcher.audience())
+                found.serve(matcher.audience())
                 try:
                     machine.advance(time, found)
                 except Exception as error:  # any error concerns this machine only

@@ -63,8 +63,7 @@ class Restoring:
     """The state of a restore, while subscriptions join again.
 
     For each machine, by its number: whether it had taken an event, how often it hit a limit, that count at the last
-    report, and its executor. Also the saved places by name, and the machines that were made again. `apart`: the names
-    of automata with states that could be members in columns.
+    report, and its executor. Also the saved places by name, and the machines that were made again.
     """
 
     def __init__(
@@ -74,7 +73,6 @@ class Restoring:
         self.places = places
         self.executors = executors
         self.matchers: dict[int, Matcher] = {}
-        self.apart: frozenset[str] = frozenset()
 
     def executor(self, name: str) -> str | None:
         """The executor that saved the machine of a registration; None if the registration had no machine."""

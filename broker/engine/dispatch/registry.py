@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, final
 
 from ...automaton.arc_updates import ChangedArcs
 from ...events.errors import Unsupported
+from ..executors.contract import OverEpochs
 from ..executors.machine_plan import MachinePlan
 from ..matches.sources import ids
 from ..options import Options
@@ -332,7 +333,7 @@ class Registry:
                 machine = matcher.machine
                 assert matcher.mask == 0
                 assert matcher.follower is not None or matcher.served > 0
-                assert not machine.epochs or matcher.suspended == NOT_SUSPENDED
+                assert not isinstance(machine, OverEpochs) or matcher.suspended == NOT_SUSPENDED
                 assert matcher.busy == (matcher in lane.busy)
                 assert matcher.alarm <= machine.alarm
                 machine.check_invariants()

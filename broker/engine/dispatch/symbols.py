@@ -55,12 +55,12 @@ class Alphabet:
             if not symbol.users:
                 del self.known[given]
                 self._free.append(symbol.arc.symbol)
-                self.directory.static(symbol.space, symbol.key).arcs.remove(symbol.arc)
+                self.directory.static(symbol.space, symbol.key).remove(symbol.arc)
                 self.directory.prune(symbol.space, symbol.key)
 
     def _made(self, given: Input) -> InputSymbol:
         space, key, rest = self.directory.start_cell(given.stream, given.guard)
         arc = Transition(rest, None, None, None)
         arc.symbol = self._free.pop() if self._free else len(self.known)
-        self.directory.static(space, key).arcs.add(arc)
+        self.directory.static(space, key).add(arc)
         return InputSymbol(space, key, arc)

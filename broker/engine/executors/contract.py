@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, trait
 
 from ...algebra.normal_form import Form
 from ...events.instant import FOREVER
@@ -83,90 +83,41 @@ class Member:
         self.target = target
 
 
+def alike(member: Member | None) -> list[Target]:
+    """The targets of a machine that serves equal subscriptions only."""
+    return [] if member is None else [member.target]
+
+
 class Executor:
     """The partial matches of one subscription, or of several that share them.
 
-    `inputs`: the conditions on single events whose bits `take` gets; a machine that has none and needs all events gets
-    them one by one, with `span.symbols`. `interest`: which events it needs at present. `lost`: how often a limit was
-    hit since the dispatcher last asked. `alarm`: once time has passed it, `advance` has something to report.
-    `compressed`: one result stands for all matches that an event completes. `member`: its subscriptions, if it serves
-    equal ones only. `epochs`: its automata are over epochs, and its matches are runs (`found.start_of(found.event)` is
-    the start of the current event). `serves`: it names its audience itself, where it completes something.
+    `inputs`: the conditions on single events whose bits a span has. `interest`: which events it needs at present.
+    `member`: its subscriptions, if it serves equal ones only. `lost`: how often a limit was hit since the dispatcher
+    last asked. `alarm`: once time has passed it, `advance` has something to report.
     """
 
-    def __init__(self, account: Account, inputs: list[Input], compressed: bool = False, epochs: bool = False) -> None:
+    def __init__(self, account: Account, inputs: list[Input]) -> None:
         self.account = account
         self.inputs = inputs
-        self.compressed = compressed
-        self.epochs = epochs
-        self.serves = epochs
         self.member: Member | None = None
         self.interest = SATISFYING
         self.lost: i64 = 0
         self.alarm: i64 = NOTHING_DUE
 
-    @property
-    def method(self) -> str:
-        """How it stores partial matches, for users."""
-        raise AssertionError
-
     def audience(self) -> Audience:
-        """Its subscribers, in the form that results keep. O(members)."""
-        return Audience([] if self.member is None else [self.member.target], self.compressed)
+        """The subscribers of its next rows, in the form that results keep. O(1)."""
+        return Audience(alike(self.member), False)
 
     def take_span(self, span: EventSpan, found: Completions) -> None:
-        """Process the events of a span of several, from `span.at` on up to one at which a limit is hit.
+        """Process the events of a span from `span.at` on, up to one at which a limit is hit; append their completions.
 
-        `span.moved` has to say whether the state may have changed. If an event raises, it is `found.event`.
-        """
-        span.read()
-        self.take_rows(span, len(span.times), found)
-
-    def take_rows(self, span: EventSpan, upto: i64, found: Completions) -> None:
-        """Do so event by event, up to an index: `take` each that is needed. A span of one goes this way.
-
-        Matches that time completes belong to the first later event of the batch.
-        """
-        times, masks, following, places = span.times, span.masks, span.following, span.places
-        rows, items, first, account = span.rows, span.items, span.first, self.account
-        made = len(rows) > 0
-        at = span.at
-        while at >= 0 and at < upto:
-            time: i64 = times[at]
-            mask = masks[at]
-            while self.alarm < time:
-                due = span.after(self.alarm)
-                found.event = first + due
-                self.advance(times[due], found)
-            interest = self.interest
-            if mask & interest.mask != 0 or (interest.key is not None and interest.includes(span.row(at))):
-                found.event = first + at
-                account.earn()
-                row = rows[at] if made else span.row(at)
-                item = items[at] if made else span.ids.item(at)
-                if self.take(mask, row, time, span.position + at + 1, places[at], span.stream, item, found):
-                    span.moved = True
-            at = following[at]
-            span.at = at
-            if self.lost > 0:
-                return
-
-    def take(
-        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
-    ) -> bool:
-        """Process an event; appends its completions. False: the event can neither change the state nor start a run.
-
-        The event satisfies the guards of the inputs whose bits are in `mask`. `position` is its number among the events
-        of the lane; `place` that in its partition, 0 if it has none; `stream` the number of its stream. Neither times
-        nor positions decrease. Raises Exhausted.
+        `span.moved` has to say whether the state may have changed. If an event raises, it is `found.event`. Neither
+        times nor positions decrease from one span to the next. Raises Exhausted.
         """
         raise AssertionError
 
     def advance(self, time: i64, found: Completions) -> None:
         """All events before `time` have come: append the matches that have waited for it."""
-
-    def close_epoch(self) -> None:
-        """End the newest epoch, although a later event may have the same time."""
 
     def clear(self) -> None:
         """Drop all state."""
@@ -178,10 +129,6 @@ class Executor:
         `places`: the number of events in each partition. O(keys and runs).
         """
         raise AssertionError
-
-    def partitions(self) -> set[tuple[Any, ...]]:
-        """The partitions with state, where their events are counted. O(keys)."""
-        return set()
 
     def waiting_runs(
         self, member: Member, time: i64, position: i64, places: dict[Any, int]
@@ -200,12 +147,6 @@ class Executor:
         """Raise AssertionError if its parts contradict each other."""
         raise AssertionError
 
-    def order(self, symbols: list[int]) -> None:
-        """Receive the symbols of all members before `dump`, in the order of the subscriptions.
-
-        Their numbers belong to this process, and must not be written.
-        """
-
     def dump(self) -> Any:
         """Its state as lists, numbers, strings and booleans."""
         raise AssertionError
@@ -213,3 +154,72 @@ class Executor:
     def load(self, data: Any) -> None:
         """The inverse, into a new machine that all members have joined again."""
         raise AssertionError
+
+
+class EventExecutor(Executor):
+    """An executor that takes the events of a span one by one."""
+
+    def take_span(self, span: EventSpan, found: Completions) -> None:
+        """Matches that time completes belong to the first later event of the batch."""
+        span.read()
+        times, masks, following, places = span.times, span.masks, span.following, span.places
+        rows, items, first, account = span.rows, span.items, span.first, self.account
+        at = span.at
+        while at >= 0:
+            time: i64 = times[at]
+            mask = masks[at]
+            while self.alarm < time:
+                due = span.after(self.alarm)
+                found.event = first + due
+                self.advance(times[due], found)
+            interest = self.interest
+            row = rows[at]
+            if mask & interest.mask != 0 or (interest.key is not None and interest.includes(row)):
+                found.event = first + at
+                account.earn()
+                if self.take(mask, row, time, span.position + at + 1, places[at], span.stream, items[at], found):
+                    span.moved = True
+            at = following[at]
+            span.at = at
+            if self.lost > 0:
+                return
+
+    def take(
+        self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
+    ) -> bool:
+        """Process an event; appends its completions. False: the event can neither change the state nor start a run.
+
+        The event satisfies the guards of the inputs whose bits are in `mask`. `position` is its number among the events
+        of the lane; `place` that in its partition, 0 if it has none; `stream` the number of its stream.
+        """
+        raise AssertionError
+
+
+@trait
+class OverEpochs:
+    """An executor of automata over epochs. Its matches are runs, and `found.start_of(found.event)` is the start of the
+    current event."""
+
+    def close_epoch(self) -> None:
+        """End the newest epoch, although a later event may have the same time."""
+
+
+@trait
+class ByPlace:
+    """An executor that needs the numbers of events in their partitions."""
+
+    def partitions(self) -> set[tuple[Any, ...]]:
+        """The partitions with state. O(keys)."""
+        raise AssertionError
+
+
+@trait
+class BySymbols:
+    """An executor that has no inputs, and needs the symbols of all conditions that an event satisfies: it gets all
+    events one by one, with `span.symbols`."""
+
+    def order(self, symbols: list[int]) -> None:
+        """Receive the symbols of all members before `dump`, in the order of the subscriptions.
+
+        Their numbers belong to this process, and must not be written.
+        """

@@ -231,6 +231,11 @@ def counted(number: int, one: str, more: str = "") -> str:
     return f"{number} {one if number == 1 else more or one + 's'}"
 
 
+def kept_by(machine: Any) -> str:
+    """How a subscription's machine keeps its runs, for users."""
+    return "suspended" if machine is None else str(machine.method)
+
+
 def stream_name(name: str) -> str:
     """The name of a stream for users, who know internal streams as operands."""
     return f"(right operand {name[1:7]})" if name.startswith("~") else name

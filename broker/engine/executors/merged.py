@@ -10,7 +10,7 @@ form of its completions (completions).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from mypy_extensions import i64
 
@@ -18,8 +18,6 @@ from ...automaton.automaton import Automaton
 from ...automaton.diagram import Graph
 from ...events.instant import FOREVER
 from ...events.schema import Row, Schema
-from ...language.marked_literals import Literals
-from ..compiler.recipes import Recipe
 from ..index.spaces import Space
 from ..matches.completions import Completions
 from ..matches.sources import PartialMatch, WaitingRun
@@ -35,13 +33,6 @@ End: TypeAlias = object
 
 SchemaOf: TypeAlias = Callable[[str], Schema | None]
 """A stream's schema, None where there is none."""
-
-
-class MergedOrder(NamedTuple):
-    """The program's content in the order of the subscriptions alone, so that another process finds the same order."""
-
-    ends: Sequence[End]
-    members: Sequence[tuple[Recipe, Literals]]
 
 
 class MergedAutomata:
@@ -62,14 +53,6 @@ class MergedAutomata:
         """Undo one `add`. O(states of the automaton, and subscribers of the end)."""
         raise AssertionError
 
-    def join(self, recipe: Recipe, subscriber: Recipient) -> bool:
-        """Add a subscription without states of its own; False if it needs them."""
-        raise AssertionError
-
-    def leave(self, recipe: Recipe, subscriber: Recipient, branch: int) -> None:
-        """Undo one `join` of that branch; no effect if the join was refused."""
-        raise AssertionError
-
     def watch(self, end: End, watcher: Watcher, states: list[int]) -> None:
         """Report the runs of an automaton to a watcher.
 
@@ -83,10 +66,6 @@ class MergedAutomata:
 
     def concerns(self, cause: object, end: End) -> bool:
         """Whether the cause of an exception is a part of this automaton."""
-        raise AssertionError
-
-    def concerns_member(self, cause: object, recipe: Recipe, literals: Literals) -> bool:
-        """Whether the cause is a part of the member with this recipe and these literals."""
         raise AssertionError
 
     # --- for users ----------------------------------------------------------------------------------------------
@@ -107,16 +86,8 @@ class MergedAutomata:
         """Where the runs of an automaton wait, for `MergedRuns.waiting_runs`. O(its states)."""
         raise AssertionError
 
-    def waiting_states_of_member(self, recipe: Recipe, literals: Literals) -> list[object]:
-        """The same of the member with this recipe and these literals."""
-        raise AssertionError
-
     def shared(self, end: End) -> list[int]:
         """By state of an automaton, how many automata have it. O(its states)."""
-        raise AssertionError
-
-    def company(self, recipe: Recipe, literals: Literals) -> int:
-        """The number of members that differ from the one with this recipe and these literals in constants only."""
         raise AssertionError
 
     def drawn(self, automata: Sequence[tuple[str, Automaton]]) -> Graph:
@@ -211,11 +182,14 @@ class MergedRuns:
         """The runs born after `since` in these states, made as they are read; None for each other run looked at."""
         raise AssertionError
 
-    def dump(self, runs: Sequence[PartialMatch], order: MergedOrder) -> Any:
-        """These live runs as lists, numbers and strings. O(runs)."""
+    def dump(self, runs: Sequence[PartialMatch], ends: Sequence[End]) -> Any:
+        """These live runs as lists, numbers and strings. O(runs).
+
+        `ends`: all of the program, in the order of the subscriptions alone, so that another process finds the same.
+        """
         raise AssertionError
 
-    def load(self, data: Any, order: MergedOrder) -> list[PartialMatch]:
+    def load(self, data: Any, ends: Sequence[End]) -> list[PartialMatch]:
         """The inverse, after all subscriptions have joined: the runs in their order."""
         raise AssertionError
 

@@ -25,11 +25,6 @@ class Reviser:
     """The partial matches of automata over events that are not final yet. They read the same streams, and differ in
     results only: those whose plans are `alike` may share one, each as a member with a number."""
 
-    @property
-    def method(self) -> str:
-        """How it stores partial matches, for users."""
-        raise AssertionError
-
     def join(self, automaton: Automaton, number: int) -> int:
         """Add a member, before the first event; `number`: -1 for the next one. Returns its number."""
         raise AssertionError

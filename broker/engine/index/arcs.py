@@ -6,8 +6,7 @@ the rest of the clause is tested on the candidates. An equality with a constant 
 columns sorted by its lower end with the greatest upper end of each block, a scaled register (`price > k * first.price`)
 sorted by k, a text by what it wants to stand where. What is filed under several conditions is found once.
 
-Here: filing and finding. Not here: the choice of witnesses (witness), equalities that a key space tests (spaces),
-thresholds that distinguish the states of a family (family).
+Here: filing and finding. Not here: the choice of witnesses (witness), equalities that a key space tests (spaces).
 """
 
 from __future__ import annotations

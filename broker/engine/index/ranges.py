@@ -13,11 +13,11 @@ from typing import Final, Generic, TypeVar, final
 from ...algebra.normal_form import Clause
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ...events.schema import Row
-from .axis import Axis
 from .columns import EXACT
 from .intervals import Bounds, Intervals
 
 ANY: Final = -1
+NOTHING: Final = float("nan")  # no bounds contain it
 
 M = TypeVar("M")
 
@@ -98,17 +98,25 @@ class Ranges(Generic[M]):
     def __init__(self, position: int, second: int) -> None:
         self.position = position
         self.second = second
-        self._first = Axis(position, 1.0)
-        self._other = Axis(second, 1.0)
         self._entries: list[tuple[Bounds, M]] = []
-        self._columns: Intervals[M] = Intervals(second != ANY)
+        self._columns: Intervals[M] | None = None
 
     def add(self, interval: Interval, member: M) -> None:
         self._entries.append((Bounds(interval.low, interval.high, interval.low2, interval.high2), member))
 
     def find(self, row: Row, found: list[M]) -> None:
         """Append the members whose ranges contain the event. O(log n + n/16 in the prefix + found)."""
-        if len(self._columns) != len(self._entries):
-            self._columns.fill(self._entries)
-        value = self._first.of(row)
-        self._columns.find(value, value, self._other.of(row), found)
+        columns = self._columns
+        if columns is None or len(columns) != len(self._entries):
+            columns = self._columns = Intervals(self._entries, self.second != ANY)
+        value = _number(row, self.position)
+        columns.find(value, 0.0 if self.second == ANY else _number(row, self.second), found)
+
+
+def _number(row: Row, position: int) -> float:
+    """A number to compare with bounds; NaN for a null."""
+    value = row[position]
+    if isinstance(value, float):
+        return value
+    # Bounds are less than 2**53, so rounding a larger integer does not move it past any of them.
+    return float(value) if isinstance(value, int) else NOTHING

@@ -14,7 +14,6 @@ from ..planner import followed
 from ..subscribing.subscriber import Subscriber
 
 COST: Final = "cost of an event: "
-IN_COLUMNS: Final = "one search of sorted columns for all members together, and the matches"
 
 
 def plans_of(subscriber: Subscriber) -> list[MachinePlan]:

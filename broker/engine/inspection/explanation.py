@@ -18,7 +18,7 @@ from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import Subscriber, branch_name
-from .costs import COST, IN_COLUMNS, cost_of, plans_of
+from .costs import COST, cost_of, plans_of
 
 
 def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> Graph:
@@ -84,8 +84,10 @@ def _merged(catalog: Catalog) -> list[tuple[str, Automaton]]:
 
 def _is_merged(catalog: Catalog, name: str) -> bool:
     """Whether a subscription's automata are in the merged program, or will return there."""
-    holding = catalog.holdings.get(name)
-    return holding is None or all(service.end is not None for service in holding.services)
+    if name in catalog.withdrawn:
+        return True
+    holding, branches = catalog.holdings.get(name), catalog.subscriptions[name].form.branches
+    return len(branches) == (0 if holding is None else len(holding.ends))
 
 
 def live(program: Program, runs: Mapping[str, int]) -> list[str]:
@@ -115,23 +117,20 @@ def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, nam
         ]
     lines: list[str] = []
     holding = catalog.holdings.get(name)
-    services = {} if holding is None else {service.name: service for service in holding.services}
-    for branch, recipe in enumerate(subscriber.form.recipes):
-        service = services.get(branch_name(name, branch))
-        place = f"automaton {branch + 1}: " if len(subscriber.form.recipes) > 1 else ""
-        if service is not None and service.end is not None:
-            for state, others in enumerate(program.merged.shared(service.end), 1):
+    ends = {} if holding is None else holding.ends
+    branches = len(subscriber.form.branches)
+    for branch in range(branches):
+        entered = branch_name(name, branch)
+        place = f"automaton {branch + 1}: " if branches > 1 else ""
+        if branch in ends:
+            for state, others in enumerate(program.merged.shared(ends[branch]), 1):
                 lines.append(f"{place}state {state} is in {counted(others, 'automaton', 'automata')}")
             if subscriber.plan is not None:
                 lines.append(place + decision(plans_of(subscriber)[branch]))
             cost = cost_of(plans_of(subscriber)[branch])
             lines += [] if cost is None else [f"{place}{COST}{cost}"]
-        elif service is not None:
-            lines += [place + line for line in _of_machine(program, service.name)]
-        elif recipe is not None:
-            company = program.merged.company(recipe, subscriber.literals)
-            lines.append(f"{place}no states of its own: one of {counted(company, 'member')} of a group in columns")
-            lines.append(f"{place}{COST}{IN_COLUMNS}")
+        elif entered in program.machines.registrations:
+            lines += [place + line for line in _of_machine(program, entered)]
     lines += _of_machine(program, name) if name in program.machines.registrations and not lines else []
     return lines + rewritings(subscriber)
 
@@ -163,10 +162,10 @@ def _figures(found: Mapping[str, int]) -> str:
 
 def explain(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> list[str]:
     """States before and after merging, and the cost of lookup in each key space."""
-    internal = [service for stream in catalog.internal.values() for service in stream.services]
+    internal = [end for stream in catalog.internal.values() for end in stream.ends.values()]
     merged = [s.form for name, s in catalog.subscriptions.items() if _is_merged(catalog, name)]
-    ends = [service.end for service in internal if service.end is not None]
-    automata = sum(len(form.recipes) for form in merged) + len(ends)
+    ends = [end for end in internal if end is not None]
+    automata = sum(len(form.branches) for form in merged) + len(ends)
     automatic = [form for form in merged if form.template is not None]
     before = sum(form.states for form in automatic) + sum(map(program.merged.size, ends))
     after = program.merged.statistics()["states"]

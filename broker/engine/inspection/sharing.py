@@ -16,24 +16,16 @@ from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import branch_name
-from .costs import COST, IN_COLUMNS, cost_of, plans_of
+from .costs import COST, cost_of, plans_of
 
 REVISES: Final = "it revises results, as events come in any order"
-COLUMNS: Final = "sorted columns, which it shares with all others whose conditions read the same attributes"
 
 
 def sharing(catalog: Catalog, program: Program, name: str) -> list[str]:
     """For each automaton what it shares, or why it has no group, and the cost of an event. O(size of the automata)."""
-    subscriber = catalog.subscriptions[name]
-    holding = catalog.holdings.get(name)
-    apart = set() if holding is None else {service.name for service in holding.services}
     found: list[str] = []
-    for branch, planned in enumerate(plans_of(subscriber)):
-        entered = branch_name(name, branch)
-        if subscriber.machine is None and subscriber.form.recipes[branch] is not None and entered not in apart:
-            found += [COLUMNS, f"{COST}{IN_COLUMNS}"]
-            continue
-        registration = program.machines.registrations.get(entered)
+    for branch, planned in enumerate(plans_of(catalog.subscriptions[name])):
+        registration = program.machines.registrations.get(branch_name(name, branch))
         plan, company = planned, None
         if registration is not None:
             plan = registration.plan
@@ -100,7 +92,6 @@ def _size(seen: MachineSeen) -> int:
 
 def company_of(catalog: Catalog, program: Program, name: str) -> int:
     """How many parts of subscriptions the machines of one run, the largest number; 0 if it has none."""
-    holding = catalog.holdings.get(name)
-    entered = [name] if holding is None else [service.name for service in holding.services]
-    known = [program.machines.registrations.get(each) for each in entered]
+    branches = len(catalog.subscriptions[name].form.branches) or 1
+    known = [program.machines.registrations.get(branch_name(name, branch)) for branch in range(branches)]
     return max([each.matcher.served for each in known if each is not None], default=0)

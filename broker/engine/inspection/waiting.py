@@ -158,17 +158,14 @@ def _sources(
             yield _of_machine(registration, now)
         return
     holding = catalog.holdings.get(name)
-    services = {} if holding is None else {service.name: service for service in holding.services}
-    for branch, recipe in enumerate(subscriber.form.recipes):
-        service = services.get(branch_name(name, branch))
-        if service is None:
-            states = [] if recipe is None else program.merged.waiting_states_of_member(recipe, subscriber.literals)
-        elif service.end is not None:
-            states = program.merged.waiting_states(service.end)
+    ends = {} if holding is None else holding.ends
+    for branch in range(len(subscriber.form.branches)):
+        registration = machines.registrations.get(branch_name(name, branch))
+        if registration is not None:
+            yield _of_machine(registration, now)
         else:
-            yield _of_machine(machines.registrations[service.name], now)
-            continue
-        yield runs.waiting_runs(states, int(subscriber.since))
+            states = program.merged.waiting_states(ends[branch]) if branch in ends else []
+            yield runs.waiting_runs(states, int(subscriber.since))
 
 
 def _of_machine(registration: Registration, now: int) -> Iterator[WaitingRun | None] | None:

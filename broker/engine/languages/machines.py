@@ -38,7 +38,7 @@ def machine_form(
         query_text(request),
         QueryResults(publish, automaton.schema, operands, lineage),
         QueryAutomata(counted, (automaton,), (rewriting,), options.rules_off),
-        QueryPlans(None, [], machine=machine, foretells=foretelling(request), changing=changing),
+        QueryPlans(None, machine=machine, foretells=foretelling(request), changing=changing),
     )
 
 

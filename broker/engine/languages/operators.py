@@ -1,7 +1,6 @@
 """Compiled queries of the languages that lower to the operators of the algebra, whose automata are merged.
 
-Here: the functions that such a language provides, and those that it gets. Not here: templates (templates), registering
-a form without states (recipes).
+Here: the functions that such a language provides, and those that it gets. Not here: templates (templates).
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ from ...automaton.automaton import Automaton
 from ...automaton.compilation import INTERNAL, Compiled, compile_query
 from ...automaton.rewriting.table import rewritten
 from ...events.schema import Schema
-from ..compiler.recipes import Recipe, recipe_of
 from ..compiler.templates import MachineTemplate, Template
 from ..executors.machine_plan import MachinePlan
-from ..planner import Wanted, is_merged, plan_of
+from ..planner import Wanted, plan_of
 from ..subscribing.subscriber import CompiledQuery, QueryAutomata, QueryPlans, QueryResults
 from .language import CompileRequest
 from .machines import foretelling, query_text
@@ -47,18 +45,13 @@ def compiling(lower: Lower) -> Callable[[CompileRequest], CompiledQuery | None]:
         rewritings = [rewritten(automaton, options.rules_off, forecast, widths) for automaton in written.automata]
         found = Compiled(tuple([rewriting.automaton for rewriting in rewritings]), written.internal)
         template = Template(query, found)
-        recipes: list[Recipe | None] = [None for _ in found.automata]
-        if request.shape is not None and request.shape.literals and query.publish is None and not definition.forecast:
-            recipes = [recipe_of(automaton, options) for automaton in found.automata]
-        merged = [is_merged(Wanted(a, forecast), options) for a in found.automata]
-        recipes = [recipe if known else None for recipe, known in zip(recipes, merged, strict=True)]
         states = sum(len(automaton.states) for automaton in found.automata)
         branches = [MachineTemplate(automaton, planned) for automaton in template.automata]
         return CompiledQuery(
             query_text(request),
             QueryResults(query.publish, query.schema),
             QueryAutomata(states, written.automata, rewritings, options.rules_off),
-            QueryPlans(template, recipes, branches, foretells=foretelling(request)),
+            QueryPlans(template, branches, foretells=foretelling(request)),
         )
 
     return compiled

@@ -1,7 +1,7 @@
 """The completions of a batch: rows of machine numbers, from which matches are made when they are read.
 
 A row has an event, those whose the matches are, and what completed them: targets that a run ended in or that the event
-alone matched; ends of a run by their numbers; or numbers of an executor, an object that holds the matches, a report.
+alone matched; an end of a run by its number; or numbers of an executor, an object that holds the matches, a report.
 So an event that completes matches costs a few machine words and no allocation, however many matches and subscribers
 there are.
 
@@ -35,8 +35,8 @@ OBJECT: Final = 3  # kind: the matches are an object, not numbers
 # Instead of an object, or of numbers:
 LIMIT: Final = -1  # the row reports only a limit that was hit, or a suspension
 TARGETS: Final = -2  # of a run, or of the event alone: numbers of the first target and of the one behind the last
-ENDS: Final = -3  # the numbers of ends, which follow; the run has a place
-RUN_ENDS: Final = -4  # the same; the run is an object
+END: Final = -3  # the number of an end, which follows; the run has a place
+RUN_END: Final = -4  # the same; the run is an object
 NOTICE: Final = -5  # of a target
 ALONE: Final = -1  # instead of a run
 
@@ -69,7 +69,7 @@ class Audience:
         """For each target the number of subscribers before it; at the end, of all. O(targets) once."""
         if not self._served:
             self._served = [0]
-            for target in self.targets:
+            for target in self.everybody():
                 self._served.append(self._served[-1] + len(target.subscribers()))
         return self._served
 
@@ -103,6 +103,21 @@ class Audience:
     def total(self, found: Completions, at: i64) -> int:
         """The number of results of a row for all targets, without making any; here each has the same matches."""
         return int(found.numbers[at + 5]) * self.served()[-1]
+
+
+@final
+class Everybody(Audience):
+    """The subscribers of a machine whose rows name their own: all, for what is reported to them together."""
+
+    def __init__(self, targets: Callable[[], list[Target]], compressed: bool) -> None:
+        super().__init__([], compressed)
+        self._all = targets
+
+    def everybody(self) -> list[Target]:
+        """O(members) once."""
+        if not self.targets:
+            self.targets = self._all()
+        return self.targets
 
 
 @final
@@ -215,25 +230,19 @@ class Completions(BatchEvents):
             self.runs.append(run)
         self._of_targets(event, TARGETS, known, first, upto - first)
 
-    def end(
-        self, event: i64, runs: PlacedRuns, place: i64, ends: Integers, first: i64, count: i64,
-        run: PartialMatch | None = None,
-    ) -> None:  # fmt: skip
-        """Add a row: `count` ends from a place of a column have a match with the run at a place, or with this one."""
-        numbers = self.room(count)
-        to = self.upto + HEADER
-        j: i64
-        for j in range(count):
-            numbers[to + j] = ends[first + j]
+    def end(self, event: i64, runs: PlacedRuns, place: i64, number: i64, run: PartialMatch | None) -> None:
+        """Add a row: the end of this number has a match with the run at a place, or with this one."""
+        numbers = self.room(1)
+        numbers[self.upto + HEADER] = number
         if self.placed is not runs:
             self.placed = runs
             self.rosters.append(runs)
-        kind: i64 = ENDS
+        kind: i64 = END
         if run is not None:
-            kind = RUN_ENDS
+            kind = RUN_END
             place = len(self.runs)
             self.runs.append(run)
-        self._head(event, len(self.rosters) - 1, kind, place, count, count, MERGED)
+        self._head(event, len(self.rosters) - 1, kind, place, 1, 1, MERGED)
 
     def notify(self, event: i64, target: Target, notice: Notice) -> None:
         """Report a forecast or a resolution to the target's subscriber."""
@@ -344,7 +353,7 @@ class Completions(BatchEvents):
         return found
 
     def total(self) -> int:
-        """The number of results for all subscribers, without making any. O(rows, and numbers of families)."""
+        """The number of results for all subscribers, without making any. O(rows)."""
         total = 0
         at: i64 = 0
         numbers = self.numbers
@@ -365,19 +374,14 @@ class Completions(BatchEvents):
         return total
 
     def _total_of_runs(self, at: i64) -> int:
-        """The results of a row of runs. O(targets), O(1) for ends of one subscriber each."""
+        """The results of a row of runs. O(targets)."""
         numbers = self.numbers
-        kind, first, count = numbers[at + 2], at + HEADER, numbers[at + 4]
+        kind, first = numbers[at + 2], at + HEADER
         born = self.born(at)
+        if kind in (END, RUN_END):
+            return served(self.rosters[numbers[at + 1]].targets[numbers[first]], born)
         total = 0
         j: i64
-        if kind > NOTICE and kind != TARGETS:
-            ends = self.rosters[numbers[at + 1]].ends
-            if ends.single and born > ends.newest:
-                return int(count)
-            for j in range(first, first + count):
-                total += served(ends.targets[numbers[j]], born)
-            return total
         for j in range(numbers[first], numbers[first + 1]):
             target = self.targets[j]
             total += len(target.subscribers()) if kind == NOTICE else served(target, born)
@@ -386,7 +390,7 @@ class Completions(BatchEvents):
     def born(self, at: i64) -> i64:
         """The time at which the run of a row was born; that of its event if it matches alone."""
         kind, known = self.numbers[at + 2], self.numbers[at + 3]
-        if kind == ENDS:
+        if kind == END:
             return self.rosters[self.numbers[at + 1]].born(known)
         if kind == NOTICE or known == ALONE:
             return self.end_of(self.numbers[at])

@@ -18,7 +18,7 @@ from ...events.text_codes import text_column
 from ..executors.trace import FINAL_DEPTH, mixed
 from ..program.account import NOT_SUSPENDED
 from ..program.target import Outcome, Target
-from .completions import ALONE, ENDS, EPOCHS, HEADER, LIMIT, NOTICE, RUN_ENDS, Completions
+from .completions import ALONE, END, EPOCHS, HEADER, LIMIT, NOTICE, RUN_END, Completions
 from .composed import Composed
 from .placed_runs import PairRuns, PlacedRuns
 from .sources import MatchColumns, PartialMatch, flattened
@@ -83,15 +83,13 @@ class ResultParts(MatchColumns):
         """Add the parts of a row of runs, or of a notice."""
         found = self.found
         numbers, known = found.numbers, found.numbers[at + 3]
-        first, count = at + HEADER, numbers[at + 4]
-        j: i64
-        if kind in (ENDS, RUN_ENDS):
+        first = at + HEADER
+        if kind in (END, RUN_END):
             placed = found.rosters[numbers[at + 1]]
-            run = found.runs[known] if kind == RUN_ENDS else None
-            targets = placed.ends.targets
-            for j in range(first, first + count):
-                self._add(event, targets[numbers[j]], None, run, None if kind == RUN_ENDS else placed, int(known))
+            run = found.runs[known] if kind == RUN_END else None
+            self._add(event, placed.targets[numbers[first]], None, run, placed if run is None else None, int(known))
             return
+        j: i64
         composed = Composed(None, False, found.notices[known]) if kind == NOTICE else None
         run = None if kind == NOTICE or known == ALONE else found.runs[known]
         for j in range(numbers[first], numbers[first + 1]):

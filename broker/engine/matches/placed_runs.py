@@ -1,6 +1,6 @@
 """Runs of a batch as numbers, made only where somebody reads results one by one: their place says what they are.
 
-Here: the ends that they have in common, and runs of one event. Hot. Not here: rows of matches with such runs
+Here: runs of one event. Hot. Not here: rows of matches with such runs
 (completions), finding them (keyed_runs), runs of a FOLD (keyed_runs.ended_folds).
 """
 
@@ -13,44 +13,16 @@ from mypy_extensions import i64
 from ...events.batch import Batch
 from ..executors.event_ids import EventIds
 from ..executors.trace import mixed
-from ..index.intervals import Intervals
 from ..program.target import Target
 from ..program.transition import SlotUpdate
 from .sources import Lineage, PartialMatch
 
 
-@final
-class Ends:
-    """The targets of one place by number; the list must not change.
-
-    `single`: each has one subscriber; `newest`: the latest time since which one is there.
-    """
+class PlacedRuns:
+    """The runs of one place of a program in a batch, by their own places. `targets`: the place's ends, by number."""
 
     def __init__(self, targets: list[Target]) -> None:
         self.targets = targets
-        self.single = True
-        self.newest: i64 = -(1 << 62)
-        for target in targets:
-            if target.others is not None:
-                self.single = False
-            elif target.first is not None and target.first.since > self.newest:
-                self.newest = target.first.since
-
-
-def ends_of(members: Intervals[Target]) -> Ends:
-    """Those of the members of a family, as they are now. O(members) after a change, else O(1)."""
-    kept = members.kept
-    if isinstance(kept, Ends):
-        return kept
-    made = members.kept = Ends(members.lent())
-    return made
-
-
-class PlacedRuns:
-    """The runs of one place of a program in a batch, by their own places."""
-
-    def __init__(self, ends: Ends) -> None:
-        self.ends = ends
 
     def born(self, place: i64) -> i64:
         """The time at which a run was born. O(1)."""
@@ -70,7 +42,7 @@ class PairRuns(PlacedRuns):
 
     def __init__(
         self,
-        ends: Ends,
+        targets: list[Target],
         update: SlotUpdate | None,
         depth: i64,
         lineage: bool,
@@ -78,7 +50,7 @@ class PairRuns(PlacedRuns):
         times: list[int],
         ids: EventIds,
     ) -> None:
-        super().__init__(ends)
+        super().__init__(targets)
         self.update = update
         self.depth = depth
         self.lineage = lineage

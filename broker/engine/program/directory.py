@@ -1,7 +1,7 @@
 """Finds what an event concerns: the key spaces of each stream, and the static parts of the cell under each key.
 
-Here: adding and removing streams, spaces and static parts, and the set of changes. Not here: filling them (program for
-shared states, bulk for automata without any), runs (cells).
+Here: adding and removing streams, spaces and static parts, and the set of changes. Not here: filling them (executors),
+runs (cells).
 """
 
 from __future__ import annotations
@@ -20,18 +20,8 @@ from .transition import Place, Transition
 NO_STREAM: Final = -1
 
 Cellmark: TypeAlias = tuple[Space, Key]
-
-
-@final
-class Static:
-    """The static part of a cell: start arcs and families of the stream's start state under one key value."""
-
-    def __init__(self, few: int) -> None:
-        self.arcs: ArcIndex[Transition] = ArcIndex(few)
-        self.places: list[Place] = []  # each stands for a family
-
-    def empty(self) -> bool:
-        return not len(self.arcs) and not self.places
+StaticPart: TypeAlias = ArcIndex[Transition]
+"""The static part of a cell: start arcs of the stream's start state under one key value."""
 
 
 @final
@@ -46,7 +36,7 @@ class Directory:
         self.options = options
         self.streams: dict[str, int] = {}
         self.spaces: list[list[Space]] = []
-        self.statics: list[dict[Key, Static]] = []
+        self.statics: list[dict[Key, StaticPart]] = []
         self.changed: list[Cellmark] = []
         self.dead = 0
         self.feeds = 0
@@ -110,18 +100,18 @@ class Directory:
         spaces.sort(key=lambda s: (len(s.positions), s.positions))
         return space
 
-    def static(self, space: Space, key: Key) -> Static:
+    def static(self, space: Space, key: Key) -> StaticPart:
         """The static part under a key, created if it is missing."""
         static = self.statics[space.number].get(key)
         if static is None:
-            static = self.statics[space.number][key] = Static(self.options.few)
+            static = self.statics[space.number][key] = ArcIndex(self.options.few)
             self.changed.append((space, key))
         return static
 
     def prune(self, space: Space, key: Key) -> None:
         """Forget the static part under a key if it is empty."""
         static = self.statics[space.number].get(key)
-        if static is not None and static.empty():
+        if static is not None and not len(static):
             del self.statics[space.number][key]
             self.changed.append((space, key))
 
@@ -134,7 +124,7 @@ class Directory:
         return self.space(stream, positions), key, rest
 
     def place(
-        self, number: int, depth: int, state: State, source: str, before: Place | None = None, loops: bool = False
+        self, number: int, depth: int, state: State, source: str, before: Place | None, loops: bool
     ) -> Place:
         """A place for the runs of a state, under the keys that the state's theta requires.
 
@@ -166,5 +156,5 @@ class Directory:
     def check_invariants(self) -> None:
         for statics in self.statics:
             for static in statics.values():
-                assert not static.empty()
-                static.arcs.check_invariants()
+                assert len(static)
+                static.check_invariants()

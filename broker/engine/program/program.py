@@ -15,7 +15,6 @@ from ..executors.machine_plan import MachinePlan
 from ..forecasts.registry import Forecasts
 from ..options import Options
 from ..planner import EXECUTORS, MERGED, plan_again
-from ..subscribing.holdings import Service
 from ..subscribing.subscriber import Subscriber
 from .directory import Directory
 from .target import Feed
@@ -40,10 +39,10 @@ class Program:
         plan: MachinePlan,
         subscriber: Subscriber | None,
         feed: Feed | None,
-    ) -> Service:
+    ) -> object | None:
         """Add an automaton over epochs for a subscriber, a stream, or both. O(its size).
 
-        `name`: the automaton's own.
+        `name`: the automaton's own. Returns its end in the merged program; None if it has a machine, of that name.
         """
         restoring = self.machines.restoring
         if restoring is not None and plan.merged is (name in restoring.places):
@@ -58,28 +57,23 @@ class Program:
                 self._merge_first(name, alike)
                 plan = plan_again(plan, MERGED.executor, FIRST)
         if plan.merged:
-            return Service(name, self.merged.add(plan.automaton, subscriber, feed), subscriber, feed)
+            return self.merged.add(plan.automaton, subscriber, feed)
         self.machines.join(name, plan, subscriber, feed)
-        return Service(name, None, subscriber, feed)
+        return None
 
     def _merge_first(self, name: str, alike: Hashable) -> None:
         """Note that an automaton is merged, although plans alike have machines."""
         self._first[alike] = name
         self._common[name] = alike
 
-    def saved_apart(self, name: str) -> bool:
-        """Whether a snapshot that is being restored has states or a machine for an automaton over epochs."""
-        restoring = self.machines.restoring
-        return restoring is not None and (name in restoring.places or name in restoring.apart)
-
-    def withdraw(self, service: Service) -> None:
-        """Undo one `enter`. O(its size, and subscribers of its end)."""
-        if service.end is None:
-            self.machines.leave(service.name, service.subscriber, service.feed)
+    def withdraw(self, name: str, end: object | None, subscriber: Subscriber | None, feed: Feed | None) -> None:
+        """Undo one `enter`, which has returned this end. O(its size, and subscribers of its end)."""
+        if end is None:
+            self.machines.leave(name, subscriber, feed)
         else:
-            self.merged.remove(service.end, service.subscriber, service.feed)
-            alike = self._common.pop(service.name, None)
-            if self._first.get(alike) == service.name:
+            self.merged.remove(end, subscriber, feed)
+            alike = self._common.pop(name, None)
+            if self._first.get(alike) == name:
                 del self._first[alike]
 
     def check_invariants(self) -> None:

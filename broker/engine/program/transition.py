@@ -17,7 +17,6 @@ from ...automaton.automaton import BoundRow, Carry, Computed, EventRow, SlotSour
 from ...events.schema import Row
 from ..index.arcs import ArcIndex, Guarded
 from ..index.bounds import WaitingClause
-from ..index.family import Family
 from ..index.spaces import Space, WaitingKeyPart
 from .target import Target
 from .watcher import Watch
@@ -108,10 +107,9 @@ class Place:
     """A state ready to run. Its waiting runs are in `space`, under the key made of `key`.
 
     `theta` is the rest of the stay guard beside the key. `window`: the longest DUR with which a run can still match, in
-    microseconds, or UNBOUNDED. `family`: set if the place stands for a whole family of siblings. `local`: its runs
-    begin with events of its own stream, in its cell. `stranger`: they may wait under another key than that of the event
-    that they have just taken; or they are not local, and the next event of the key does not end them. Who sees only
-    what begins in a cell does not know of such runs.
+    microseconds, or UNBOUNDED. `local`: its runs begin with events of its own stream, in its cell. `stranger`: they may
+    wait under another key than that of the event that they have just taken; or they are not local, and the next event
+    of the key does not end them. Who sees only what begins in a cell does not know of such runs.
     """
 
     def __init__(self, number: int, depth: int, space: Space, key: list[WaitingKeyPart], theta: Form, few: int) -> None:
@@ -125,7 +123,6 @@ class Place:
         self.rebind: Transition | None = None
         self.arcs: ArcIndex[Transition] = ArcIndex(few)
         self.window: i64 = UNBOUNDED
-        self.family: Family[Target] | None = None
         self.lineage = 0  # the number of subscribers below that want lineage
         self.dead = False
         self.watches: list[Watch] | None = None

@@ -62,28 +62,6 @@ def restore_widths(state: EngineState, content: Any) -> None:
     state.widths = dict(content)
 
 
-def save_apart(state: EngineState) -> Any:
-    """Automata that have states, although with all switches on they could be members in columns: runs of the two have
-    nothing in common. With a switch off these are all that have states."""
-    columns = state.program.options.in_columns
-    found: list[str] = []
-    for service in state.catalog.services():
-        subscriber = service.subscriber
-        if service.end is None or subscriber is None:
-            continue
-        recipe = subscriber.form.recipes[subscriber.branch]
-        if not columns or (recipe is not None and recipe.bounds(subscriber.literals) is not None):
-            found.append(service.name)
-    return found or None
-
-
-def restore_apart(state: EngineState, content: Any) -> None:
-    """Keep the names for the subscriptions, which are made again later."""
-    restoring = state.program.machines.restoring
-    assert restoring is not None
-    restoring.apart = frozenset(content)
-
-
 def save_rules(state: EngineState) -> Any:
     """By which rules automata were rewritten, if by any: those of most, and the subscriptions with others. Runs of an
     automaton before and after have nothing in common."""
@@ -111,8 +89,7 @@ def _off(on: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def restore(state: EngineState, content: Any) -> None:
-    """Make everything again. What was a member in columns is one again, and automata are rewritten by the rules of
-    then, whatever the switches are now."""
+    """Make everything again. Automata are rewritten by the rules of then, whatever the switches are now."""
     catalog = state.catalog
     usual = catalog.compiler
     _define(state, content)
@@ -121,13 +98,12 @@ def restore(state: EngineState, content: Any) -> None:
 
 @final
 class _Compilers:
-    """The compilers with the switches of the snapshot, by the rules that are off."""
+    """The compilers by the rules that are off."""
 
     def __init__(self, state: EngineState) -> None:
         self._state = state
-        options = state.program.options
-        self._options = options.with_columns()
-        self._known = {_off(_on(options.rules_off)): state.catalog.compiler} if options.in_columns else {}
+        self._options = state.program.options
+        self._known = {_off(_on(self._options.rules_off)): state.catalog.compiler}
 
     def of(self, subscription: str) -> QueryCompiler:
         state = self._state

@@ -14,6 +14,7 @@ from ..dispatch.lanes import Lane
 from ..dispatch.matchers import Matcher
 from ..dispatch.registrations import Restoring, SavedPlace
 from ..dispatch.registry import LaneKey, Registry
+from ..executors.contract import BySymbols
 from .state import EngineState
 
 
@@ -69,7 +70,8 @@ def save_contents(executor: str, state: EngineState) -> Any:
         if registration.plan.executor == executor:
             symbols.setdefault(registration.matcher, []).extend(registration.symbols)
     for matcher, own in symbols.items():
-        matcher.machine.order(own)
+        if isinstance(matcher.machine, BySymbols):
+            matcher.machine.order(own)
     return [[number, m.machine.dump()] for m, number in numbers.items() if m.executor == executor]
 
 

@@ -45,7 +45,6 @@ def sections(program: Program) -> list[Section]:
     return [
         Section("machines", 1, machines.save, machines.begin),
         Section("forms", 2, machines.save_forms, machines.restore_forms, may_lack=True),
-        Section("apart", 1, definitions.save_apart, definitions.restore_apart, may_lack=True),
         Section("options", 1, disorder.save_options, disorder.restore_options, may_lack=True),
         Section("widths", 1, definitions.save_widths, definitions.restore_widths, may_lack=True),
         Section("rules", 1, definitions.save_rules, definitions.restore_rules, may_lack=True),

@@ -20,10 +20,9 @@ from ...language.diagnostics import published_in
 from ...language.subscription import SubscriptionDefinition
 from ..compiler.prepared import Prepared
 from ..compiler.query_compiler import Parsed, QueryCompiler
-from ..compiler.recipes import Recipe
 from ..options import Options
-from .holdings import Holding, InternalStream, PublishedStream, Service
-from .subscriber import CompiledQuery, Subscriber, branch_name
+from .holdings import Holding, InternalStream, PublishedStream
+from .subscriber import CompiledQuery, Subscriber
 
 READERS_SHOWN: Final = 5
 _ALL: Final[Mapping[str, int]] = {}
@@ -291,17 +290,11 @@ class Catalog:
         if not published.publishers and not published.readers:
             del self.published[stream]
 
-    def memberships(self, subscriber: Subscriber) -> list[tuple[int, Recipe]]:
-        """The branches of a subscription that are members in columns, without states of their own, with the recipes."""
-        holding = self.holdings.get(subscriber.name)
-        apart = () if holding is None else [service.name for service in holding.services]
-        name, recipes = subscriber.name, enumerate(subscriber.form.recipes)
-        return [(n, recipe) for n, recipe in recipes if recipe is not None and branch_name(name, n) not in apart]
-
-    def services(self) -> list[Service]:
-        """All running automata, in an order that depends only on the order of the subscriptions."""
+    def ends(self) -> list[object]:
+        """Those of all automata in the merged program, in an order that depends only on the order of the
+        subscriptions."""
         seen: set[str] = set()
-        found: list[Service] = []
+        found: list[object] = []
         for name in self.subscriptions:
             holding = self.holdings.get(name)
             if holding is None:
@@ -309,8 +302,8 @@ class Catalog:
             for stream in holding.internal:
                 if stream not in seen:
                     seen.add(stream)
-                    found.extend(self.internal[stream].services)
-            found.extend(holding.services)
+                    found.extend([end for end in self.internal[stream].ends.values() if end is not None])
+            found.extend(holding.ends.values())
         return found
 
 

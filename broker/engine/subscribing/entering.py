@@ -1,19 +1,16 @@
-"""Enters a subscription into the program: its states, members or machine, and the streams between its parts.
+"""Enters a subscription into the program: its states or machine, and the streams between its parts.
 
 Not here: removing it again (leaving), names (catalog), compiling (query_compiler).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from ...automaton.analyses.epoch_waits import waits_for_numbers
-from ...automaton.analyses.step_texts import texts_of_steps
 from ...automaton.automaton import Automaton
 from ...events.errors import LimitExceeded
 from ..compiler.query_compiler import Parsed
-from ..compiler.recipes import Recipe
 from ..disorder.joined import salt_of
 from ..parts import EngineParts
 from ..planner import Wanted, followed, plan_again, plan_of
@@ -56,48 +53,36 @@ def enter(engine: EngineParts, subscriber: Subscriber) -> None:
     revises = disorder is not None and disorder.copies.can_revise(subscriber)
     if disorder is not None:
         disorder.copies.check(subscriber, revises)
-    holding: Holding | None = None
+    internal: Sequence[str] = ()
+    if form.template is not None and form.template.compiled.internal:
+        internal = _attach_internal(catalog, program, form.template.compiled.internal, subscriber.since)
     machine = subscriber.machine
     if machine is not None and disorder is not None and revises:
         if machine.alone:  # company shares events in order
             machine = subscriber.machine = plan_again(machine, machine.alone[-1], "it revises its results alone")
-        holding = Holding(feed=_publishes(program, subscriber, True))
+        feed = _publishes(program, subscriber, True)
         disorder.readers.join(subscriber, machine, disorder.copies.restoring is not None)
-    elif machine is not None:
-        published = _publishes(program, subscriber, form.changing is not None)
-        if published is not None or plan is not None:  # most hold nothing, which costs no memory
-            holding = Holding(feed=published)
-        program.machines.join(subscriber.name, machine, subscriber, published)
-    for branch, recipe in enumerate(form.recipes):
-        own = subscriber if branch == 0 else subscriber.at_branch(branch)
-        entered = branch_name(subscriber.name, branch)
-        if recipe is not None and not program.saved_apart(entered) and not _grouped(program, own, recipe):
-            if program.merged.join(recipe, own):
-                continue
-        if holding is None:
-            holding = Holding()
-            if form.template is not None:
-                _attach_internal(catalog, program, holding, form.template.compiled.internal, subscriber.since)
+    else:
         feed = _publishes(program, subscriber, form.changing is not None)
-        chosen = followed(form.branches[branch].plan(subscriber.literals), subscriber.lineage is True)
-        holding.services.append(program.enter(entered, chosen, own, feed))
+        if machine is not None:
+            program.machines.join(subscriber.name, machine, subscriber, feed)
+    ends: dict[int, object] = {}
+    for branch, template in enumerate(form.branches):
+        own = subscriber if branch == 0 else subscriber.at_branch(branch)
+        chosen = followed(template.plan(subscriber.literals), subscriber.lineage is True)
+        end = program.enter(branch_name(subscriber.name, branch), chosen, own, feed)
+        if end is not None:
+            ends[branch] = end
+    holding: Holding | None = None
+    if ends or internal or feed is not None:  # most hold nothing, which costs no memory
+        holding = Holding(ends, list(internal), feed)
     catalog.enter(subscriber, holding)
     if disorder is not None:
         disorder.enter(subscriber, holding)
         disorder.copies.arrange()
     engine.runtime.refresh()
-    if plan is not None and holding is not None:
-        start_forecasts(program, plan, subscriber, holding)
-
-
-def _grouped(program: Program, subscriber: Subscriber, recipe: Recipe) -> bool:
-    """Whether it has a group that costs less than columns, whose members wait for the same events; what a snapshot has
-    in columns stays there."""
-    if not recipe.varying or program.machines.restoring is not None:
-        return False
-    if not waits_for_numbers(recipe.automaton) and not texts_of_steps(recipe.automaton):
-        return False
-    return not subscriber.form.branches[subscriber.branch].plan(subscriber.literals).merged
+    if plan is not None:
+        start_forecasts(program, plan, subscriber, ends)
 
 
 def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed | None:
@@ -109,14 +94,15 @@ def _publishes(program: Program, subscriber: Subscriber, salted: bool) -> Feed |
     return Feed(program.directory.stream(publish), subscriber.since, (publish, subscriber.name), salt)
 
 
-def _attach_internal(catalog: Catalog, program: Program, holding: Holding, internal: Internal, since: int) -> None:
+def _attach_internal(catalog: Catalog, program: Program, internal: Internal, since: int) -> list[str]:
+    """Make the streams that are not there yet, or use the others once more; returns their names."""
     for name, automata in internal:
-        holding.internal.append(name)
         known = catalog.internal.get(name)
         if known is not None:
             known.users += 1
             continue
         feed = Feed(program.directory.stream(name), since, (name, ""))
-        plans = [plan_of(Wanted(automaton), program.options) for automaton in automata]
-        services = [program.enter(f"{name} {at}", plan, None, feed) for at, plan in enumerate(plans)]
-        catalog.internal[name] = InternalStream(1, services)
+        plans = {f"{name} {at}": plan_of(Wanted(each), program.options) for at, each in enumerate(automata)}
+        ends = {entered: program.enter(entered, plan, None, feed) for entered, plan in plans.items()}
+        catalog.internal[name] = InternalStream(1, feed, ends)
+    return [name for name, _ in internal]

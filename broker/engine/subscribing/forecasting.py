@@ -5,18 +5,21 @@ Here: connecting forecasts to the program. Not here: forecasts themselves, regis
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...forecast.plan import ForecastPlan
 from ..dispatch.registrations import Registration
 from ..forecasts.listening import RunListener
 from ..notices import Notice
 from ..program.program import Program
 from ..program.target import Target
-from .holdings import Holding
-from .subscriber import Subscriber
+from .subscriber import Subscriber, branch_name
 
 
-def start_forecasts(program: Program, plan: ForecastPlan, subscriber: Subscriber, holding: Holding) -> None:
-    """Start forecasts for a subscription that was just activated. O(states, keys)."""
+def start_forecasts(
+    program: Program, plan: ForecastPlan, subscriber: Subscriber, ends: Mapping[int, object]
+) -> None:
+    """Start forecasts for a subscription that was just activated. O(states, keys). `ends`: as in Holding."""
     registration = _machine(program, subscriber)
     if registration is None:
         listener = RunListener(program.forecasts.join(plan, subscriber, None, []), plan.windows)
@@ -27,18 +30,20 @@ def start_forecasts(program: Program, plan: ForecastPlan, subscriber: Subscriber
         listener = RunListener(found, plan.windows)
         registration.matcher.watchers = [*(registration.matcher.watchers or ()), listener]
     listener.subscription.listener = listener
-    for branch, service in enumerate(holding.services):
-        if service.end is not None:
-            program.merged.watch(service.end, listener, plan.numbers[branch])
+    for branch in range(len(subscriber.form.branches)):
+        if branch in ends:
+            program.merged.watch(ends[branch], listener, plan.numbers[branch])
         else:
-            group = program.machines.registrations[service.name]
+            group = program.machines.registrations[branch_name(subscriber.name, branch)]
             group.plan.watch(group.matcher.machine, group.member, listener, plan.numbers[branch])
 
 
-def end_forecasts(program: Program, subscriber: Subscriber, holding: Holding | None) -> list[tuple[Target, Notice]]:
+def end_forecasts(
+    program: Program, subscriber: Subscriber, ends: Mapping[int, object]
+) -> list[tuple[Target, Notice]]:
     """End a subscription's forecasts; returns the forecasts that stay without an outcome."""
     plan = subscriber.plan
-    if plan is None or holding is None:
+    if plan is None:
         return []
     listener = program.forecasts.subscriptions[subscriber.name].listener
     assert listener is not None
@@ -47,11 +52,11 @@ def end_forecasts(program: Program, subscriber: Subscriber, holding: Holding | N
         matcher = registration.matcher
         matcher.watchers = [other for other in matcher.watchers or () if other is not listener] or None
         program.machines.unite(subscriber.name)
-    for branch, service in enumerate(holding.services):
-        if service.end is not None:
-            program.merged.unwatch(service.end, listener, plan.numbers[branch])
+    for branch in range(len(subscriber.form.branches)):
+        if branch in ends:
+            program.merged.unwatch(ends[branch], listener, plan.numbers[branch])
         else:
-            group = program.machines.registrations[service.name]
+            group = program.machines.registrations[branch_name(subscriber.name, branch)]
             group.plan.unwatch(group.matcher.machine, group.member)
     return program.forecasts.leave(subscriber.name)
 

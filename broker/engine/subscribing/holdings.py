@@ -20,28 +20,14 @@ from .subscriber import Subscriber
 
 @final
 @dataclass(slots=True)
-class Service:
-    """A running automaton and the subscription that it serves.
-
-    `end`: its end in the merged program; None for an automaton with a machine. `name`: also the name of its machine.
-    """
-
-    name: str
-    end: object | None
-    subscriber: Subscriber | None
-    feed: Feed | None
-
-
-@final
-@dataclass(slots=True)
 class Holding:
-    """The parts of the program that one subscription holds.
+    """The parts of the program that one subscription holds beside its machines; most hold none.
 
-    These are the ends of branches with states of their own, and the internal streams that it reads, inner ones first.
-    `feed`: only for a subscription with a machine.
+    These are the ends in the merged program, by branch, the internal streams that it reads, inner ones first, and the
+    stream that it publishes.
     """
 
-    services: list[Service] = field(default_factory=list)
+    ends: dict[int, object] = field(default_factory=dict)
     internal: list[str] = field(default_factory=list)
     feed: Feed | None = None
 
@@ -65,11 +51,12 @@ class PublishedStream:
 class InternalStream:
     """The stream of a right operand, shared by subscriptions of the same moment.
 
-    `services` are the ends that feed it.
+    `ends`: by name of an automaton that feeds it, its end in the merged program; None if it has a machine of that name.
     """
 
     users: int
-    services: list[Service]
+    feed: Feed
+    ends: dict[str, object | None]
 
 
 @final

@@ -22,8 +22,8 @@ from ..program.transition import NO_SYMBOL, Transition
 from ..results import Results, results_of_moment
 from .catalog import Catalog
 from .forecasting import end_forecasts
-from .holdings import Holding, Service
-from .subscriber import Subscriber
+from .holdings import Holding
+from .subscriber import Subscriber, branch_name
 
 Censored: TypeAlias = list[tuple[Target, Notice]]
 
@@ -65,27 +65,21 @@ def withdraw(catalog: Catalog, program: Program, subscriber: Subscriber) -> tupl
     Returns notices of its censored forecasts, and the internal streams that it read. The caller refreshes the runtime.
     """
     name = subscriber.name
-    for branch, recipe in catalog.memberships(subscriber):
-        program.merged.leave(recipe, subscriber, branch)
-    holding = catalog.holdings.pop(name, None)
-    censored = end_forecasts(program, subscriber, holding)
+    holding = catalog.holdings.pop(name, None) or Holding()
+    censored = end_forecasts(program, subscriber, holding.ends)
     if subscriber.machine is not None and name in program.machines.registrations:
-        program.machines.leave(name, subscriber, None if holding is None else holding.feed)
-    return censored, [] if holding is None else _release(catalog, program, holding)
-
-
-def _release(catalog: Catalog, program: Program, holding: Holding) -> list[str]:
-    """Give up the parts that a subscription held; returns the internal streams that it read."""
-    for service in holding.services:
-        program.withdraw(service)
+        program.machines.leave(name, subscriber, holding.feed)
+    for branch in range(len(subscriber.form.branches)):
+        own = subscriber if branch == 0 else subscriber.at_branch(branch)
+        program.withdraw(branch_name(name, branch), holding.ends.get(branch), own, holding.feed)
     for stream in reversed(holding.internal):
         shared = catalog.internal[stream]
         shared.users -= 1
         if not shared.users:
-            for service in shared.services:
-                program.withdraw(service)
+            for entered, end in shared.ends.items():
+                program.withdraw(entered, end, None, shared.feed)
             del catalog.internal[stream]
-    return holding.internal
+    return censored, holding.internal
 
 
 def forget(catalog: Catalog, program: Program, runtime: Dispatcher, streams: list[str]) -> None:
@@ -134,19 +128,17 @@ def culprits(catalog: Catalog, program: Program, fault: Fault) -> list[str]:
     elif isinstance(cause, Transition) and cause.symbol != NO_SYMBOL:
         served = program.machines.users(cause)
 
-    def below(service: Service) -> bool:
-        return service.name in served if service.end is None else merged.concerns(cause, service.end)
+    def below(name: str, end: object | None) -> bool:
+        return name in served if end is None else merged.concerns(cause, end)
 
     found = []
     for name, subscriber in catalog.subscriptions.items():
         if name in catalog.withdrawn:
             continue
-        holding = catalog.holdings.get(name)
-        services = [] if holding is None else list(holding.services)
-        for stream in () if holding is None else holding.internal:
-            services += catalog.internal[stream].services
-        recipes = catalog.memberships(subscriber)
-        member = any(merged.concerns_member(cause, recipe, subscriber.literals) for _, recipe in recipes)
-        if name in served or member or any(map(below, services)):
+        holding = catalog.holdings.get(name) or Holding()
+        automata = [(branch_name(name, at), holding.ends.get(at)) for at in range(len(subscriber.form.branches) or 1)]
+        for stream in holding.internal:
+            automata += catalog.internal[stream].ends.items()
+        if any(below(entered, end) for entered, end in automata):
             found.append(name)
     return found

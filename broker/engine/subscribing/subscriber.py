@@ -23,7 +23,6 @@ from ...language.literal_orders import Decisive
 from ...language.marked_literals import Literals
 from ...language.subscription import SubscriptionDefinition
 from ...language.wording import Wording
-from ..compiler.recipes import Recipe
 from ..program.recipient import Recipient, ResultForm
 
 if TYPE_CHECKING:
@@ -82,13 +81,11 @@ class QueryAutomata(NamedTuple):
 
 
 class QueryPlans(NamedTuple):
-    """How matches are found. `template` has the automata, `branches` their plans; `recipes`, one for each branch, say
-    how to register a branch without states of its own; None if it needs states. If a machine finds the matches,
-    `machine` has its automaton instead, and there are no recipes. With forecasts, `foretells` has their plans, and
-    there are no recipes either. `changing`: makes the arcs, if they may change while the subscription runs."""
+    """How matches are found. `template` has the automata, `branches` their plans. If a machine finds the matches,
+    `machine` has its automaton instead. With forecasts, `foretells` has their plans. `changing`: makes the arcs, if
+    they may change while the subscription runs."""
 
     template: Template | None
-    recipes: list[Recipe | None]
     branches: Sequence[MachineTemplate] = ()
     machine: MachineTemplate | None = None
     foretells: ForecastPlans | None = None
@@ -104,7 +101,7 @@ class CompiledQuery(ResultForm):
         self.language, self.written, self.canonical, self.sources, self.report, self.forecast = said
         self.decisive = Decisive()
         self.states, self.constructed, self.rewritings, self.rules_off = made
-        self.template, self.recipes, self.branches, self.machine, self.foretells, self.changing = runs
+        self.template, self.branches, self.machine, self.foretells, self.changing = runs
         self._written: tuple[MarkedParts, list[AutomatonMaker]] | None = None
         self._timed: tuple[str, ...] | None = None
 

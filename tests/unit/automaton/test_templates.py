@@ -45,7 +45,7 @@ def laid_out(pattern: str, conditions: str, strategy: str = NEXT, within: str = 
         ("S a, S b", "a.p > 1 AND b.p > a.p", NEXT, "chain, 2"),
         ("S a, S b", "a.p > 1 AND b.p < 2", NEXT, "next match, 3"),
         ("S a, ~(S n), S b", "a.p > 1 AND n.p > 7 AND b.p < 2", NEXT, "next match, 4"),
-        ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 3", NEXT, "history, 3"),
+        ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 3", NEXT, "next match, 4"),
         ("S a, S b, S c", "a.p > 3 AND b.p < 2 AND c.p > 4", NEXT, "next match, 4"),
         ("S a, S b, S c", "a.p > 1 AND b.p < 2 AND c.p > 1", NEXT, "next match, 4"),
         ("S a, ~(S n), S b, S c", "a.p > 1 AND n.w > 7 AND b.p < 2 AND c.p > 1", NEXT, "next match, 5"),

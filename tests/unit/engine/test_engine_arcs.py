@@ -108,6 +108,26 @@ def test_finds_what_trying_each_finds(texts: list[str], probes: list[tuple[Row, 
     index.check_invariants()
 
 
+def test_removed_arcs_are_not_found_before_the_others_are_filed_again() -> None:
+    index: ArcIndex[Transition] = ArcIndex(0)
+    arcs = [Transition(form_of(f"x > {i}.0"), None, None, None) for i in range(100)]
+    for arc in arcs:
+        index.add(arc)
+    row: Row = ("a", 1000.0, 0, True)
+    assert len(index.satisfied(row, (), (), 1, 1)) == 100
+    index.remove(arcs[3])
+    assert index._columns is not None
+    assert arcs[3] not in index.satisfied(row, (), (), 1, 1)
+
+
+def test_integers_that_no_float_holds_are_compared_exactly() -> None:
+    index: ArcIndex[Transition] = ArcIndex(0)
+    for i in range(20):
+        index.add(Transition(form_of(f"n > {2**53 - 10 + i}"), None, None, None))
+    for n in range(2**53 - 12, 2**53 + 14):
+        assert len(index.satisfied(("a", 0.0, n, True), (), (), 1, 1)) == min(max(0, n - 2**53 + 10), 20)
+
+
 def test_a_tail_is_filed_when_it_is_long() -> None:
     index: ArcIndex[Transition] = ArcIndex(0)
     for i in range(10 * TAIL_MAX):

@@ -198,7 +198,7 @@ def test_values_of_other_kinds_are_kept_as_they_are(odd: int | None) -> None:
 @pytest.mark.parametrize(
     "others", [(), ("SELECT * FROM FILTER{p != 3}(S)",), (f"SELECT * FROM FILTER{{p > p_1}}{PAIR}",)]
 )
-def test_many_boxes_and_families_of_a_key_in_one_order(others: tuple[str, ...]) -> None:
+def test_many_filters_and_pairs_of_a_key_in_one_order(others: tuple[str, ...]) -> None:
     chance = random.Random(1)
     queries = [*others]
     for _ in range(80):
@@ -214,7 +214,7 @@ def test_many_boxes_and_families_of_a_key_in_one_order(others: tuple[str, ...]) 
     assert sum(map(len, found)) > 2_000
 
 
-def test_results_stay_what_they_were_found_as_when_a_box_gets_another_member() -> None:
+def test_results_stay_what_they_were_found_as_when_a_group_gets_another_member() -> None:
     text = "SELECT * FROM FILTER{{k = 'A' AND p >= {} AND p <= 9 AND v > 0}}(S)"
     own = engine(text.format(1), text.format(3))
     found = own.publish("S", list(range(40)), rows(40, "A"))

@@ -12,7 +12,7 @@ from broker.automaton.constructions.composite import automaton_of_composite
 from broker.engine import Engine
 from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
-from broker.engine.executors.contract import Input, Member
+from broker.engine.executors.contract import ByPlace, Input, Member
 from broker.engine.executors.tuple_counts import CountingTables, TupleCounts
 from broker.engine.matches.completions import Completions
 from broker.engine.program.account import FAILED, NOT_SUSPENDED
@@ -73,6 +73,7 @@ def test_partitions_that_keep_nothing_are_forgotten() -> None:
     play(made, *[(key, [0]) for key in range(20)])
     play(made, *[(key, []) for key in range(20)])
     (each,) = made.matchers
+    assert isinstance(each.machine, ByPlace)
     assert each.machine.partitions() == {(key,) for key in range(20)}
     play(made, *[(20, [1])] * (SWEEP_MIN - 19))  # the last of these has the lane look
     assert not each.machine.partitions()
@@ -87,6 +88,7 @@ def test_a_machine_that_fails_is_given_up_alone(monkeypatch: pytest.MonkeyPatch)
     completions = Completions()
     made.take(0, [1], (1,), 1, 1, completions)
     assert (bad.suspended, bad.since, good.suspended) == (FAILED, 1, NOT_SUSPENDED)
+    assert isinstance(bad.machine, ByPlace)
     assert not bad.machine.partitions()
     ((_, targets, error),) = completions.failures
     assert targets == bad.audience().targets

@@ -56,21 +56,6 @@ def test_null_keys_hold_no_runs() -> None:
     assert engine.statistics()["runs"] == 0
 
 
-def test_cohorts_are_one_object_for_many_runs() -> None:
-    queries = {
-        f"q{i}": f"FILTER{{price < {50 - i}}}(FILTER{{name = 'A' AND price > {i}}} S NEXT{{$2.name = $1.name}} S)"
-        for i in range(100)
-    }
-    engine = make(**queries)
-    engine.publish("S", [1], [("A", 60.5)])
-    statistics = engine.statistics()
-    assert statistics["families"] == 1
-    assert statistics["runs"] == 61
-    assert statistics["run_objects"] == 1
-    found = engine.publish("S", [2], [("A", 20.5)])
-    assert {m.subscription for m in found} == {f"q{i}" for i in range(30)}
-
-
 def test_churn_leaves_nothing() -> None:
     engine = make(resident="S NEXT{$2.name = $1.name} S")
     for round_ in range(3 * PURGE_MIN):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from broker.engine import Engine
+from broker.engine.executors.contract import ByPlace
 
 PAIR = "PATTERN SEQ(S a, S b) WHERE partition_contiguity(a, b) {{ {0} AND a.p > {1} AND b.p < 2.5 }} WITHIN 100"
 TEXTS = {
@@ -30,6 +31,7 @@ def test_the_partitions_of_runs(name: str) -> None:
     (registration, _) = engine.program.machines.registrations.values()
     machine = registration.matcher.machine
     machine.forget(len(rows), 0, {})
+    assert isinstance(machine, ByPlace)
     assert machine.partitions() == expected
     assert machine.partitions() <= registration.lane.places.keys()
 
@@ -48,5 +50,6 @@ def test_the_partitions_of_runs_over_several_streams() -> None:
     (registration, _) = engine.program.machines.registrations.values()
     machine = registration.matcher.machine
     machine.forget(6, 0, {})
+    assert isinstance(machine, ByPlace)
     assert machine.partitions() == {("K", 2)}
     assert machine.partitions() <= registration.lane.places.keys()

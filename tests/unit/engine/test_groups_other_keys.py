@@ -36,7 +36,7 @@ def found(engine: Engine, times: list[int], *rows: tuple[str, float | None]) -> 
 
 def test_members_with_any_texts_are_one_group() -> None:
     engine = engine_with({}, {"second": "C"}, {"first": "C", "second": "A", "begins": 0, "ends": 9})
-    assert "groups: 3 subscriptions in 1 groups" in engine.explain()
+    assert "groups: 3 subscriptions in 1 group" in engine.explain()
     assert "s0: how runs are kept: a next match for 3 members, 3 constants each" in engine.explain()
     assert found(engine, [1, 2, 3, 4], ("A", 6.0), ("B", 2.0), ("C", 1.0), ("A", 7.0)) == [
         ("s0", [1, 2]), ("s1", [1, 3]), ("s2", [3, 4])

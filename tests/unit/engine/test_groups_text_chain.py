@@ -35,7 +35,7 @@ def found(
 
 def test_members_with_any_texts_are_one_group() -> None:
     engine = engine_with(pair(), pair(y="C"), pair("C", "A", 0, 9))
-    assert "groups: 3 subscriptions in 1 groups" in engine.explain()
+    assert "groups: 3 subscriptions in 1 group" in engine.explain()
     assert "s0: how runs are kept: a text chain for 3 members, 2 constants each" in engine.explain()
     rows = [("A", 6.0), ("A", 7.0), (None, 1.0), ("B", 2.0), ("C", 1.0), ("A", 8.0)]
     assert found(engine, [1, 2, 3, 4, 5, 6], *rows) == [

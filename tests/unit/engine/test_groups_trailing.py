@@ -20,4 +20,4 @@ def test_an_earlier_run_that_becomes_due_at_the_same_time_comes_first() -> None:
     assert list(engine.publish("S", [17, 17, 19, 22], rows)) == []
     found = [(match.subscription, match.lineage) for match in engine.publish("S", [24], [("A", 3.0, 1.5)])]
     assert found == [("late", [1, 4]), ("late", [2, 4])]
-    assert "groups: 2 subscriptions in 1 groups" in engine.explain()
+    assert "groups: 2 subscriptions in 1 group" in engine.explain()

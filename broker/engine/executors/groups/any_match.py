@@ -24,11 +24,11 @@ from mypy_extensions import i64
 from ....events.schema import Row
 from ...matches.sources import Assigned
 from .any_template import AnyTemplate, LastStep
-from .beginnings import Beginning
+from .beginnings import TextLog
 from .blocks import LARGE, TOO_MANY, MatchBlocks
-from .cell import GroupCell
 from .columns import INFINITY, Floats, filled
 from .kept_events import KeptEvents
+from .logged import LoggedCell
 from .member_points import MemberPoints
 from .members import INFINITE, Members
 from .stamps import Stamps
@@ -62,15 +62,12 @@ class AnyMatchTemplate:
         self.top: Floats = filled(steps.d, INFINITY)
         self.unlike: i64 = 0  # members whose texts are not all the same
         self.step_of: list[int] = [*steps.log_of, *range(len(steps.steps), len(attributes))]  # by log
-        self.logs: list[dict[Text, Beginning]] = [{ANY: self._log(ANY)} if self.whole else {} for _ in self.logged]
+        self.logs = [TextLog(clause, steps.d, steps.window, self.whole) for clause in self.logged]
         self.anchors = [self._anchor(last) for last in steps.lasts]
         self.found_by: dict[int, dict[Text, Members]] = {anchor: {} for anchor in self.anchors}
         self.texts: list[tuple[Text, ...]] = []  # by handle those of the steps
         self.own: list[list[Starts]] = []  # the logs
         self.known = MemberPoints(steps.d)
-
-    def _log(self, text: Text) -> Beginning:
-        return Beginning(text, self.steps.d, self.steps.window)
 
     def _anchor(self, last: LastStep) -> int:
         known = [last.step, *(self.step_of[log] for log in last.others)]
@@ -79,18 +76,13 @@ class AnyMatchTemplate:
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
         """A member has joined the group. `known`: the texts of the steps that have one. O(steps x (pages + page))."""
         self.known.put(handle, point, since)
-        if self.whole:
-            for log in self.logs:
-                log[ANY].joined(point)
-            return
-        steps, texts = self.steps, texts_by_step(known, self.attributes)
+        texts = texts_by_step(known, self.attributes)
         own: list[Starts] = []
         for log, step in zip(self.logs, self.step_of):
-            beginning = log.get(texts[step])
-            if beginning is None:
-                beginning = log[texts[step]] = self._log(texts[step])
-            beginning.joined(point)
-            own.append(beginning.starts)
+            log.joined(handle, texts[step], point)
+            own.append(log.of(handle).starts)
+        if self.whole:
+            return
         self.unlike += 0 if _all_equal(texts) else 1
         while len(self.texts) <= handle:
             self.texts.append(texts)
@@ -99,22 +91,17 @@ class AnyMatchTemplate:
         for anchor, found in self.found_by.items():
             members = found.get(texts[anchor])
             if members is None:
-                members = found[texts[anchor]] = Members(steps.d)
+                members = found[texts[anchor]] = Members(self.steps.d)
             members.put(handle, point, since)
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group. O(steps x (pages + page))."""
+        for log in self.logs:
+            log.left(handle)
         if self.whole:
-            for log in self.logs:
-                log[ANY].members -= 1
             return
         texts = self.texts[handle]
         self.unlike -= 0 if _all_equal(texts) else 1
-        for log, step in zip(self.logs, self.step_of):
-            beginning = log[texts[step]]
-            beginning.members -= 1
-            if beginning.members == 0:
-                del log[texts[step]]
         for anchor, found in self.found_by.items():
             members = found[texts[anchor]]
             members.remove(handle, point)
@@ -136,28 +123,21 @@ class AnyMatchTemplate:
 
 
 @final
-class AnyMatchCell(GroupCell):
+class AnyMatchCell(LoggedCell):
     """The waiting runs of a group, which lie with the texts of their events.
 
     `events`: those that the group keeps, if matches have several orders.
     """
 
     def __init__(self, template: AnyMatchTemplate, members: Members, events: KeptEvents | None = None) -> None:
-        super().__init__(members)
+        logs = [log.apart() for log in template.logs] if template.parted else template.logs
+        super().__init__(members, logs, template.kills)
         self.template = template
         self._events = events
-        parted = [{ANY: log[ANY].apart()} for log in template.logs] if template.parted else None
-        self.logs: list[dict[Text, Beginning]] = parted or template.logs
-        self._whole = [log[ANY].starts for log in self.logs] if template.whole else None
+        self._whole = [log.of(0).starts for log in logs] if template.whole else None
         self._stamps = Stamps()
         self._live: list[dict[Text, None]] = [{} for _ in template.logs]
         """By log the texts of which the window may have an event."""
-        for beginning in self._each():
-            beginning.clear()
-
-    def _each(self) -> list[Beginning]:
-        """The logs of all steps and texts."""
-        return [beginning for log in self.logs for beginning in log.values()]
 
     def _own(self, handle: i64) -> list[Starts]:
         """The logs of a member."""
@@ -186,8 +166,8 @@ class AnyMatchCell(GroupCell):
                     continue
                 if template.unlike == 0:  # all these members have the same logs
                     for log in last.others:
-                        own = self.logs[log][text]
-                        own.lower(x, template.top, time, own.starts.count)
+                        own = self.logs[log].by_text[text]
+                        own.lower(x, template.top, own.passed(time), own.starts.count)
                 self._complete(last, members, x, time, out)
         self._keep(row, time, event)
 
@@ -228,13 +208,13 @@ class AnyMatchCell(GroupCell):
         gone: list[Text] = []
         j: i64
         for text in live:
-            beginning = self.logs[log].get(text)
+            beginning = self.logs[log].by_text.get(text)
             if beginning is None or beginning.passed(time) == beginning.starts.count:
                 gone.append(text)
                 continue
             for j in range(d):
                 within[j] = x[j]
-            beginning.lower(within, template.top, time, beginning.starts.count)
+            beginning.lower(within, template.top, beginning.starts.head, beginning.starts.count)
             self._complete(last, found_by[text], within, time, out)
         for text in gone:
             del live[text]
@@ -306,11 +286,12 @@ class AnyMatchCell(GroupCell):
     def _keep(self, row: Row, time: i64, event: i64) -> None:
         """Note an event for the steps behind which a match may go on, and what it forbids. O(steps)."""
         template = self.template
-        for log, clause in enumerate(template.logged):
+        for log in range(len(template.logged)):
             attribute = template.attributes[template.step_of[log]]
             text = row[attribute] if attribute >= 0 else ANY
-            beginning = self.logs[log].get(text)
-            if beginning is not None and beginning.begin(clause, row, time, event):
+            beginning = self.logs[log].by_text.get(text)
+            if beginning is not None and beginning.begin(row, time, event):
+                self.logs[log].note(beginning)
                 if log < template.kills:
                     self.noted = event
                 self._live[log][text] = None
@@ -320,9 +301,6 @@ class AnyMatchCell(GroupCell):
                     beginning.passed(time)
 
     # --- for hosts and tests ------------------------------------------------------------------------------------
-
-    def quiet(self, time: i64) -> bool:
-        return all(each.first_in_time(time) == each.starts.count for each in self._each())
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         template = self.template
@@ -334,41 +312,20 @@ class AnyMatchCell(GroupCell):
     def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
         return self.template.steps.assigned(self._own(handle), self._events, point, since, time)
 
-    def oldest(self, event: i64) -> i64:
-        for each in self._each():
-            event = each.starts.oldest(event)
-        return event
-
-    def used(self, events: set[int]) -> None:
-        for log in self.logs[: int(self.template.kills)]:
-            for each in log.values():
-                each.starts.used(events)
-
-    def dump(self) -> dict[str, Any]:
-        """The state for a snapshot, without the members, which the host saves."""
-        logs: list[list[Any]] = []
-        for log in self.logs:
-            logs.append([[text, each.starts.dump()] for text, each in log.items() if each.starts.count > 0])
-        return {"logs": logs}
-
     def load(self, dumped: dict[str, Any]) -> None:
-        for number, saved in enumerate(dumped["logs"]):
-            for text, starts in saved:
-                self.logs[number][text].load(starts)
-                self._live[number][text] = None
+        super().load(dumped)
+        for live, saved in zip(self._live, dumped["logs"]):
+            live.update({text: None for text, _ in saved})
 
     def check_invariants(self) -> None:
+        super().check_invariants()
         template = self.template
         for found in template.found_by.values():
             assert template.whole or sum(int(each.count) for each in found.values()) == self.members.count
             for members in found.values():
                 members.check_invariants()
-        for log in template.logs:
-            assert sum(int(each.members) for each in log.values()) == self.members.count
         for log, live in zip(self.logs, self._live):
-            assert all(text in live for text, each in log.items() if each.starts.head < each.starts.count)
-        for each in self._each():
-            each.starts.check_invariants()
+            assert all(text in live for text, each in log.by_text.items() if each.starts.head < each.starts.count)
 
 
 def _all_equal(texts: tuple[Text, ...]) -> bool:

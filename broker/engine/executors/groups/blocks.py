@@ -111,33 +111,6 @@ class MatchBlocks:
             self._write(kind, member, members, path, count, width)
             self.total += members * count
 
-    def turn(self, path: i64) -> None:
-        """Reverse the numbers that were written from this position on."""
-        paths, low, high = self.paths, path, self.paths_upto - 1
-        while low < high:
-            number = paths[low]
-            paths[low], paths[high] = paths[high], number
-            low += 1
-            high -= 1
-
-    def extend(self, path: i64, count: i64, suffix: Integers) -> None:
-        """Append the numbers of a suffix to each of `count` numbers that were written from `path` on."""
-        more: i64 = len(suffix)
-        if more == 0:
-            return
-        paths = self.room_for_paths(count * more)
-        at = path + count * (more + 1)
-        self.paths_upto = at
-        i = count - 1
-        while i >= 0:
-            at -= more
-            j: i64
-            for j in range(more):
-                paths[at + j] = suffix[j]
-            at -= 1
-            paths[at] = paths[path + i]
-            i -= 1
-
     def close_one(self, member: i64, path: i64, count: i64, width: i64, kind: i64 = PRODUCT) -> None:
         """Complete a block: the member at that position has a match with each of `count` paths from `path` on."""
         self._write(kind, member, 1, path, count, width)

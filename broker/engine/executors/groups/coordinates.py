@@ -66,12 +66,6 @@ class CoordinateBound:
         self.slots: list[int] = [] if slots is None else slots
         self.rows: tuple[Row, ...] = ()
 
-    def elsewhere(self, coordinate: int) -> CoordinateBound:
-        """The same for another coordinate."""
-        return CoordinateBound(
-            coordinate, self.source, self.attribute, self.sign, self.register, self.strict, self.term, self.slots
-        )
-
     @property
     def of_event(self) -> bool:
         """Whether the event alone has the value."""

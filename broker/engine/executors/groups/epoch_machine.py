@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import final
 
 from ...program.target import Outcome
-from ..contract import Input
+from ..contract import Input, OverEpochs
 from .cell import GroupCell
 from .chain import ChainCell
 from .epoch_runs import EpochRuns
@@ -18,7 +18,7 @@ from .watching import MemberWatch
 
 
 @final
-class EpochMachine(GroupMachine):
+class EpochMachine(GroupMachine, OverEpochs):
     """The members of one template and key over epochs."""
 
     def __init__(
@@ -48,6 +48,10 @@ class EpochMachine(GroupMachine):
                 if isinstance(cell, ChainCell):
                     cell.drop()
         super().clear()
+
+    def close_epoch(self) -> None:
+        for cell in self.cells.values():
+            cell.close_epoch()
 
     # --- events -------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class LatePairsCell(GroupCell):
     def _hang(self, time: i64, event: i64) -> None:
         """Keep the pairs in `found`, which an event has completed, with their starts. O(pairs), and log starts for
         each."""
-        found, pending, within, beginnings = self.found, self.pending, self.within, self.waiting.logs.beginnings
+        found, pending, within, beginnings = self.found, self.pending, self.within, self.waiting.logs.begins
         block: i64 = 0
         while block < found.upto:
             place, first, count = found.blocks[block + 3], found.blocks[block + 5], found.blocks[block + 6]

@@ -17,7 +17,7 @@ from ...matches.completions import Audience, Completions
 from ...matches.sources import Item, WaitingRun, waiting_run
 from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome, Target
-from ..contract import EVERY_EVENT, NOTHING_DUE, SATISFYING, Executor, Input, Interest, Member
+from ..contract import EVERY_EVENT, NOTHING_DUE, SATISFYING, ByPlace, EventExecutor, Input, Interest, Member
 from .audience import GroupAudience
 from .cell import GroupCell
 from .epoch_runs import EpochRuns
@@ -45,7 +45,7 @@ class GroupMember(Member):
         self.handle = handle
 
 
-class GroupMachine(Executor):
+class GroupMachine(EventExecutor, ByPlace):
     """The members of one template and key.
 
     `number`: that of the last event. `events_max`: the most events that it keeps; beyond them it drops all waiting
@@ -62,8 +62,7 @@ class GroupMachine(Executor):
         account: Account | None = None,
     ) -> None:
         template = recipe.template
-        super().__init__(account or FREE, inputs, template.counted, epochs=runs is not None)
-        self.serves = True
+        super().__init__(account or FREE, inputs)
         self._events_max: i64 = events_max
         self.outcome = outcome
         self.number: i64 = 0
@@ -124,7 +123,7 @@ class GroupMachine(Executor):
         self.members.put(handle, point, since)
         self._recipe.joined(self.members, handle, point, since, texts)
         self._audience.members[handle] = target
-        if self.epochs:
+        if self._runs is not None:
             self._newcomers.append(target)
         return GroupMember(target, handle)
 
@@ -160,7 +159,7 @@ class GroupMachine(Executor):
             if cell is None:
                 return False
         event = self.number
-        start: i64 = found.start_of(found.event) if self.epochs else time
+        start: i64 = found.start_of(found.event) if self._runs is not None else time
         cell.began = start
         cell.position = position
         cell.place = place
@@ -237,18 +236,13 @@ class GroupMachine(Executor):
                 if until < self.alarm:
                     self.alarm = until
 
-    def close_epoch(self) -> None:
-        for cell in self.cells.values():
-            cell.close_epoch()
-
     def _welcome(self) -> None:
         """Note what new members want to be told."""
         raise AssertionError
 
     def _tell(self, found: Completions) -> None:
         """Write the completions of an event. O(members and paths)."""
-        found.serve(self._audience)
-        tell(self._found, self.events.page, self.compressed, found)
+        tell(self._found, self.events.page, self._audience.compressed, found)
         self._found.clear()
 
     # --- upkeep -------------------------------------------------------------------------------------------------

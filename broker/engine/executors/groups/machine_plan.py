@@ -29,7 +29,7 @@ from ...program.target import Outcome
 from ...program.watcher import Watcher
 from ..common_runs import Keeper
 from ..contract import EventKey, Executor, Input, Member
-from ..machine_plan import Known, MachinePlan, PlanMaker, counted
+from ..machine_plan import Known, MachinePlan, PlanMaker, counted, kept_by
 from .epoch_machine import EpochMachine
 from .machine import GroupMachine, GroupMember
 from .making import CellRecipe
@@ -282,13 +282,13 @@ class GroupPlan(MachinePlan):
         for name, plan, machine in known:
             number = numbers.setdefault((plan.form, plan.common_key), len(numbers) + 1)
             if len(lines) < 2 * SHOWN:
-                kept = "suspended" if machine is None else machine.method
+                kept = kept_by(machine)
                 lines.append(f"{name}: group {number} shares {plan.shares()}")
                 lines.append(f"{name}: how runs are kept: {kept}, {plan.form.layout.dimensions} constants each")
         if len(known) > SHOWN:
             lines.append(f"and {len(known) - SHOWN} more members of groups")
         groups = {id(machine) for _, _, machine in known if machine is not None}
-        lines.append(f"groups: {len(known)} subscriptions in {len(groups)} groups")
+        lines.append(f"groups: {counted(len(known), 'subscription')} in {counted(len(groups), 'group')}")
         return lines
 
     @classmethod

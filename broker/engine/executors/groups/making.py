@@ -34,7 +34,6 @@ from .epoch_runs import EpochRuns, plain
 from .filters import FilterCell
 from .fold import FoldCell
 from .fold_template import FoldClause, FoldStep, FoldTemplate
-from .history import HistoryCell, HistoryTemplate
 from .kept_events import KeptEvents
 from .late_pairs import LatePairsCell
 from .members import Members
@@ -132,8 +131,6 @@ class CellRecipe:
                 return LatePairsCell(form, members)
             case NextMatchTemplate():
                 return NextMatchCell(form, members)
-            case HistoryTemplate():
-                return HistoryCell(form, members)
             case AnyMatchTemplate():
                 return AnyMatchCell(form, members, events)
             case RepeatingTemplate():
@@ -277,8 +274,6 @@ class CellRecipe:
         clauses, kills = [each[0] for each in steps], [each[0] for each in self.kills]
         if mechanism is Mechanism.TEXT_CHAIN:
             return TextChainTemplate(d, clauses, texts)
-        if mechanism is Mechanism.HISTORY:
-            return HistoryTemplate(d, clauses[0], clauses[1], clauses[2], window=self.window)
         if mechanism is Mechanism.ANY_MATCH:
             orders = [list(order) for order in self.template.orders]
             each = AnyTemplate(d, steps, orders, list(self.template.operands), self.window)

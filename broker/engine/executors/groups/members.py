@@ -196,20 +196,21 @@ class Members:
             j += 1
         return j == d
 
-    def find(self, x: Floats, at: i64, first: i64, out: MatchBlocks) -> i64:
-        """Write the handles of the members that the values dominate and for which runs from event `first` on count.
+    def find(self, x: Floats, at: i64, first: i64, out: MatchBlocks, above: float = NAN) -> i64:
+        """Write the handles of the members that the values dominate and for which runs from event `first` on count,
+        of those whose first coordinate is above a value, if one is given.
 
         Returns their number. O(pages + blocks and rows that the corners let through).
         """
         if not self.possible(x, at):
             return 0
-        return self._search(NAN, x, at, first, out, False)
+        return self._search(above, x, at, first, out, False)
 
-    def find_points(self, above: float, x: Floats, at: i64, out: MatchBlocks) -> i64:
-        """The same for members whose first coordinate is above a value, for any `since`; `out` gets their points."""
+    def find_points(self, x: Floats, at: i64, out: MatchBlocks) -> i64:
+        """The same for any `since`; `out` gets the members' points."""
         if not self.possible(x, at):
             return 0
-        return self._search(above, x, at, INFINITE, out, True)
+        return self._search(NAN, x, at, INFINITE, out, True)
 
     def _search(self, above: float, x: Floats, at: i64, first: i64, out: MatchBlocks, copied: bool) -> i64:
         d = self.d

@@ -12,9 +12,9 @@ from typing import Any, final
 
 from mypy_extensions import i64, mypyc_attr
 
+from ..packed import shifted_integers
 from .blocks import MatchBlocks
-from .columns import Integers, integers, integers_from, put_integer
-from .starts import Starts
+from .columns import Integers, filled_integers, integers_from
 
 
 @final
@@ -26,15 +26,17 @@ class MovingItem:
     its time, less now, is at least this.
     """
 
-    def __init__(self, handle: i64, window: float, level: float, serial: i64) -> None:
+    def __init__(
+        self, handle: i64, window: float, level: float, serial: i64, paths: Integers, times: Integers
+    ) -> None:  # fmt: skip
         self.handle: i64 = handle
         self.window = window
         self.level = level
         self.serial: i64 = serial
-        self.width: i64 = 2
-        self.count: i64 = 0
-        self.paths: Integers = integers()
-        self.times: Integers = integers()
+        self.count: i64 = len(times)
+        self.width: i64 = len(paths) // self.count
+        self.paths = paths
+        self.times = times
 
     def before(self, other: MovingItem) -> bool:
         """Whether this item leaves a heap first: by its level, then the older one."""
@@ -48,54 +50,37 @@ class MovingItem:
         """Whether a start is still in the window."""
         return float(start - now) >= self.window
 
-    def take(self, event: i64, time: i64) -> None:
-        """Every start that is still useful takes the event."""
-        kept: i64 = 0
-        paths, width = integers(), self.width
-        at: i64 = 0
+    def expire(self, time: i64) -> None:
+        """Drop the starts that are out of the window."""
+        gone: i64 = 0
+        while gone < self.count and not self.holds(self.times[gone], time):
+            gone += 1
+        if gone > 0:
+            shifted_integers(self.times, gone, self.count)
+            shifted_integers(self.paths, gone * self.width, self.count * self.width)
+            self.count -= gone
+
+    def take(self, event: i64) -> None:
+        """Every start takes the event."""
+        width, own = self.width, self.paths
+        paths = filled_integers(self.count * (width + 1), event)
         i: i64
         j: i64
         for i in range(self.count):
-            if not self.holds(self.times[i], time):
-                continue
             for j in range(width):
-                paths = put_integer(paths, at, self.paths[i * width + j])
-                at += 1
-            paths = put_integer(paths, at, event)
-            at += 1
-            self.times[kept] = self.times[i]
-            kept += 1
-        self.paths, self.count, self.width = paths, kept, width + 1
-
-    def begin(self, moved: MatchBlocks, first: i64, count: i64, event: i64, starts: Starts) -> None:
-        """Take the starts of a pair that the event completes: their numbers are in `moved` from `first` on."""
-        place: i64 = 0
-        at: i64 = 0
-        i: i64
-        for i in range(first, first + count):
-            number = moved.paths[i]
-            self.paths = put_integer(self.paths, place, number)
-            self.paths = put_integer(self.paths, place + 1, event)
-            place += 2
-            at = starts.since_event(number, at, starts.count)
-            self.times = put_integer(self.times, self.count, starts.times[at])
-            self.count += 1
+                paths[i * (width + 1) + j] = own[i * width + j]
+        self.paths, self.width = paths, width + 1
 
     def tell(self, out: MatchBlocks) -> None:
         """Write a match of each start, whose last event is the current one."""
-        member, path = out.members_upto, out.paths_upto
+        member, path, count = out.members_upto, out.paths_upto, self.count * self.width
         out.add_member(self.handle)
-        width = self.width - 1  # without the event itself
-        paths = out.room_for_paths(self.count * width)
-        at = path
+        paths = out.room_for_paths(count)
         i: i64
-        j: i64
-        for i in range(self.count):
-            for j in range(width):
-                paths[at] = self.paths[i * self.width + j]
-                at += 1
-        out.paths_upto = at
-        out.close_one(member, path, self.count, width)
+        for i in range(count):
+            paths[path + i] = self.paths[i]
+        out.paths_upto = path + count
+        out.close_one(member, path, self.count, self.width)
 
     def outlived(self, time: i64) -> bool:
         """Whether its newest start is out of its window."""
@@ -133,9 +118,8 @@ class MovingItem:
 def restored(dumped: Any) -> MovingItem:
     """The item that `dump` has saved."""
     handle, window, level, serial, width, paths, times = dumped
-    item = MovingItem(handle, window, level, serial)
-    item.width, item.count = width, len(times)
-    item.paths, item.times = integers_from(list(paths)), integers_from(list(times))
+    item = MovingItem(handle, window, level, serial, integers_from(list(paths)), integers_from(list(times)))
+    assert item.width == width
     return item
 
 

@@ -27,7 +27,7 @@ from ....events.schema import Row
 from .beginnings import BEFORE, Beginning
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY
+from .columns import INFINITY, filled_integers
 from .last_met import LastMet
 from .members import INFINITE, Members
 from .moving_items import MovingItem, heaped, popped, pushed, restored
@@ -56,9 +56,10 @@ class NextMatchCell(GroupCell):
         self._items: i64 = 0  # in all heaps
         self._kept: i64 = 0  # of these after the last sweep
         self._serial: i64 = 0
+        self._level = -INFINITY  # what the last event has reached that may have met some member, and its number
+        self._since: i64 = -1
         for each in self.logs.each():
             each.clear()
-        self.logs.beginnings.refresh()
 
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event. O(members with its text whose second condition it satisfies, their starts), and O(log
@@ -74,7 +75,7 @@ class NextMatchCell(GroupCell):
         if self._met is not None and (time > self.now or not template.epochs):
             self.now = time
             self._met.epoch += 1
-        beginning = logs.beginnings.only
+        beginning = logs.begins.only
         if beginning is not None:
             if beginning.waits(time):
                 self._meet(self.members, beginning, row, time, event, out)
@@ -82,11 +83,11 @@ class NextMatchCell(GroupCell):
             text = row[template.second] if template.second >= 0 else ANY
             members = template.ends.get(text)
             if members is not None:  # all begin with their second text, or else not
-                self._meet(members, logs.begins[text] if template.unlike == 0 else None, row, time, event, out)
-            beginning = logs.begins.get(row[template.first] if template.first >= 0 else ANY)
-        if beginning is not None and beginning.begin(template.begin, row, time, event):
+                self._meet(members, logs.begins.by_text[text] if template.unlike == 0 else None, row, time, event, out)
+            beginning = logs.begins.by_text.get(row[template.first] if template.first >= 0 else ANY)
+        if beginning is not None and beginning.begin(row, time, event):
             self.noted = event
-            logs.beginnings.note(beginning)
+            logs.begins.note(beginning)
             if beginning.grown():
                 if template.window >= 0:
                     beginning.drop(beginning.first_in_time(time))
@@ -98,10 +99,11 @@ class NextMatchCell(GroupCell):
     def _forbid(self, row: Row, time: i64, event: i64) -> None:
         """Note what the event kills. O(negations)."""
         template = self.template
-        for kill, clause in enumerate(template.kills):
+        for kill in range(len(template.kills)):
             attribute = template.attributes[template.steps + kill]
-            killed = self.logs.killing[kill].get(row[attribute] if attribute >= 0 else ANY)
-            if killed is not None and killed.begin(clause, row, time, event):
+            killed = self.logs.killing[kill].by_text.get(row[attribute] if attribute >= 0 else ANY)
+            if killed is not None and killed.begin(row, time, event):
+                self.logs.killing[kill].note(killed)
                 self.forbade = event
                 if killed.grown():
                     killed.drop(self._needed(killed, time))
@@ -118,13 +120,21 @@ class NextMatchCell(GroupCell):
         end = template.end
         if not end.narrows(row, time, time, x, 0, x, 0) or not members.possible(x, 0):
             return
+        first: i64 = 0
         upto: i64 = 0
+        reached = x[0]
         if beginning is not None:
-            upto = self._begun_before(beginning.starts)
-            if template.window >= 0 and upto > 0:
-                x[template.window] = float(beginning.starts.times[upto - 1] - time)
-            if upto <= BOUNDED_MAX:
-                beginning.lower(x, template.top, time, upto)
+            starts = beginning.starts
+            upto = self._begun_before(starts)
+            first = beginning.passed(time)
+            if template.single and reached <= self._level:
+                first = starts.since_event(self._since, first, upto)
+            if first >= upto:
+                return
+            if template.window >= 0:
+                x[template.window] = float(starts.times[upto - 1] - time)
+            if upto - first <= BOUNDED_MAX:
+                beginning.lower(x, template.top, first, upto)
             if not members.possible(x, 0):
                 return
         if not end.admits(row):
@@ -133,12 +143,34 @@ class NextMatchCell(GroupCell):
         if goes_on:
             out = template.moved
             out.clear()
-        found = members.find(x, 0, INFINITE, out)
+        if beginning is not None and template.single:
+            found = self._found(beginning, reached, first, upto, event, out)
+        else:
+            found = members.find(x, 0, INFINITE, out)
         if found > 0:
             longest = members.root[template.window] if template.window >= 0 else -INFINITY
             self._match(out.members_upto - found, longest, upto, time, event, out)
         if self._items > 2 * self._kept + SWEEP_MIN:
             self._sweep(time)
+
+    def _found(
+        self, beginning: Beginning, reached: float, first: i64, upto: i64, event: i64, out: MatchBlocks
+    ) -> i64:  # fmt: skip
+        """Write the members whose second condition the event satisfies, as far as they may wait with the starts from
+        `first` to `upto`; returns their number. Whose condition the last such event has satisfied, too, waits only with
+        what has begun since then."""
+        template, members, x, level = self.template, self.members, self.template.x, self._level
+        found: i64 = 0
+        if reached > level:
+            found = members.find(x, 0, INFINITE, out, level)
+            first = beginning.starts.since_event(self._since, first, upto)
+            x[0] = min(x[0], level)
+            if first < upto:
+                beginning.lower(x, template.top, first, upto)
+        if first < upto:
+            found += members.find(x, 0, INFINITE, out)
+        self._level, self._since = reached, event
+        return found
 
     def _begun_before(self, starts: Starts) -> i64:
         """How many starts the event sees. O(1), or O(log) over epochs."""
@@ -151,11 +183,12 @@ class NextMatchCell(GroupCell):
         """Let the members from a place on, whose second condition an event satisfies, go on with their starts. `seen`:
         how many starts the event sees, if all have these; `longest`: their least coordinate of WITHIN."""
         template, logs, met = self.template, self.logs, self._met
-        known, only, d, window = logs.beginnings, logs.beginnings.only, template.d, template.window
+        known, only, d, window = logs.begins, logs.begins.only, template.d, template.window
         numbers, times, goes_on, timed = known.numbers, known.times, len(template.further) > 0, template.epochs
         points, sinces, between = template.known.points, template.known.since, logs.forbidding[1]
         turn = self.began if timed else event
         place: i64
+        j: i64
         for place in range(begun, out.members_upto):
             handle = out.members[place]
             at = handle * d
@@ -185,9 +218,12 @@ class NextMatchCell(GroupCell):
             if not goes_on:
                 out.close_one(place, path, count, 1)
                 continue
-            item = MovingItem(handle, points[at + window], template.level(0, handle), self._serial)
+            pairs = filled_integers(2 * count, event)
+            for j in range(count):
+                pairs[2 * j] = out.paths[path + j]
+            begun_at = starts.times_of(out.paths, path, count)
+            item = MovingItem(handle, points[at + window], template.level(0, handle), self._serial, pairs, begun_at)
             self._serial += 1
-            item.begin(out, path, count, event, starts)
             self._put(0, item)
             self.noted = event
 
@@ -211,10 +247,11 @@ class NextMatchCell(GroupCell):
             self._items -= 1
             if forbids and template.forbidden(self.logs, step + 2, item.handle, item.newest(), False):
                 continue
-            item.take(event, time)
+            item.expire(time)
             if item.count == 0:
                 continue
             if step + 1 < len(template.further):
+                item.take(event)
                 item.level = template.level(step + 1, item.handle)
                 self._put(step + 1, item)
                 self.noted = event
@@ -249,24 +286,24 @@ class NextMatchCell(GroupCell):
     def _wanted(self, starts: Starts) -> list[bool]:
         """Which starts a member may still wait with, as far as the least corner of those says that have met nothing
         since. O(starts + members log)."""
-        d, count = self.template.d, starts.count
+        d, low, count = starts.d, starts.low, starts.count
         waiting = [(self._first(starts, handle, since, False), point) for handle, point, since in self.members.each()]
         waiting.sort(key=_by_start)
-        corner = [INFINITY] * d
+        corner = [INFINITY] * int(self.template.d)
         wanted: list[bool] = []
         upto = 0
         for at in range(count):
             while upto < len(waiting) and waiting[upto][0] <= at:
                 corner = list(map(min, corner, waiting[upto][1]))
                 upto += 1
-            wanted.append(all(corner[j] <= starts.values[at * d + j] for j in range(d)))
+            wanted.append(all(corner[low + j] <= starts.values[at * d + j] for j in range(d)))
         return wanted
 
     def _needed(self, killed: Beginning, time: i64) -> i64:
         """The first of some events that kill which may still do so. O(log)."""
         if self.template.window >= 0:
             return killed.first_in_time(time)
-        oldest = self.logs.begins[ANY].starts.oldest(self.forbade)
+        oldest = self.logs.begins.oldest(self.forbade)
         return killed.starts.since_event(oldest, 0, killed.starts.count)
 
     def _first(self, starts: Starts, handle: int, since: int, ended: bool) -> i64:
@@ -300,10 +337,10 @@ class NextMatchCell(GroupCell):
     def quiet(self, time: i64) -> bool:
         if self._items > 0:
             self._sweep(time)
-        return self._items == 0 and not any(each.waits(time) for each in self.logs.begins.values())
+        return self._items == 0 and not self.logs.begins.waits(time)
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
-        template, starts = self.template, self.logs.beginnings.of(handle).starts
+        template, starts = self.template, self.logs.begins.of(handle).starts
         first = self._first(starts, handle, since, True)
         found = starts.waiting(point, since, first, starts.count, time)
         for step, item in self._each():
@@ -313,59 +350,43 @@ class NextMatchCell(GroupCell):
         return found
 
     def oldest(self, event: i64) -> i64:
-        for each in self.logs.begins.values():
-            event = each.starts.oldest(event)
+        event = self.logs.begins.oldest(event)
         for _, item in self._each():
             event = item.oldest(event)
         return event
 
     def used(self, events: set[int]) -> None:
-        for each in self.logs.begins.values():
-            each.starts.used(events)
+        self.logs.begins.used(events)
         for _, item in self._each():
             item.used(events)
 
     def dump(self) -> dict[str, Any]:
         """The state for a snapshot, without the members, which the host saves."""
-        logs, kills = self.logs, list[list[Any]]()
-        begins = [[text, each.starts.dump()] for text, each in logs.begins.items() if each.starts.count > 0]
         items = [[step, *item.dump()] for step, item in self._each()]
-        for killing in logs.killing:
-            kills.append([[text, each.starts.dump()] for text, each in killing.items() if each.starts.count > 0])
         met = None if self._met is None else self._met.dump()
         return {
-            "met": met, "starts": begins, "items": items, "serial": int(self._serial), "kills": kills,
-            "now": int(self.now),
+            "met": met, "logs": [log.dump() for log in self.logs.each()], "items": items, "serial": int(self._serial),
+            "now": int(self.now), "level": self._level, "since": int(self._since),
         }  # fmt: skip
 
     def load(self, dumped: dict[str, Any]) -> None:
-        self.now = dumped["now"]
+        self.now, self._level, self._since = dumped["now"], dumped["level"], dumped["since"]
         if self._met is not None:
             self._met.load(list(dumped["met"]))
-        for text, starts in dumped["starts"]:
-            self.logs.begins[text].load(starts)
-        for killing, saved in zip(self.logs.killing, dumped["kills"]):
-            for text, starts in saved:
-                killing[text].load(starts)
-        self.logs.beginnings.refresh()
+        for log, saved in zip(self.logs.each(), dumped["logs"]):
+            log.load(saved)
         self._serial = dumped["serial"]
-        for step, *saved in dumped["items"]:
-            self._put(step, restored(saved))
+        for step, *item in dumped["items"]:
+            self._put(step, restored(item))
 
     def check_invariants(self) -> None:
-        template, logs = self.template, self.logs
+        template = self.template
         assert len(self._each()) == self._items
         assert template.whole or sum(int(each.count) for each in template.ends.values()) == self.members.count
-        assert sum(int(each.members) for each in template.logs.begins.values()) == self.members.count
-        for beginning in logs.begins.values():
-            assert template.whole or logs.beginnings.times[beginning.number] == beginning.newest_time
         for members in template.ends.values():
             members.check_invariants()
-        for each in logs.each():
-            each.starts.check_invariants()
-        for handle, point, _ in self.members.each():
-            for known in (logs.beginnings, *logs.killers):
-                assert all(known.of(handle).root[j] <= point[j] for j in range(int(template.d)))
+        for log in self.logs.each():
+            log.check_invariants(self.members)
 
 
 def _by_start(waiting: tuple[i64, list[float]]) -> i64:

@@ -10,7 +10,7 @@ from typing import final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from .beginnings import Beginning, MemberBeginnings
+from .beginnings import TextLog
 from .blocks import MatchBlocks
 from .columns import INFINITY, NAN, Floats, filled
 from .member_points import MemberPoints
@@ -22,42 +22,25 @@ from .text_members import ANY, Text, texts_by_step
 
 @final
 class TextLogs:
-    """The events that wait and those that forbid, by text. `begins`: the starts of each text, `beginnings`: of each
-    member; `killing`: of each negation the events of each text, `killers`: of each member; `places`: behind how many
-    steps it is; `forbidding`: the same by place.
+    """The events that wait and those that forbid, by text. `begins`: the starts; `killing`: of each negation its
+    events; `forbidding`: the same by the number of steps that it is behind, as `places` has them, `steps` at most."""
 
-    `whole`: steps and negations have no texts, so that all lie with one.
-    """
-
-    def __init__(self, steps: i64, places: list[int], whole: tuple[Beginning, list[Beginning]] | None) -> None:
-        self.begins: dict[Text, Beginning] = {}
-        self.killing: list[dict[Text, Beginning]] = [{} for _ in places]
-        self.beginnings = MemberBeginnings(None if whole is None else whole[0])
-        self.killers = [MemberBeginnings(None if whole is None else whole[1][kill]) for kill in range(len(places))]
-        if whole is not None:
-            self.begins[ANY] = whole[0]
-            for killing, killed in zip(self.killing, whole[1]):
-                killing[ANY] = killed
-        self.steps: i64 = steps
+    def __init__(self, begins: TextLog, killing: list[TextLog], places: list[int], steps: i64) -> None:
+        self.begins = begins
+        self.killing = killing
         self.places = places
-        self.forbidding: list[list[MemberBeginnings]] = [[] for _ in range(steps + 1)]
-        for killers, behind in zip(self.killers, places):
+        self.steps: i64 = steps
+        self.forbidding: list[list[TextLog]] = [[] for _ in range(steps + 1)]
+        for killers, behind in zip(killing, places):
             self.forbidding[behind].append(killers)
 
     def apart(self) -> TextLogs:
         """The same without events, for a partition of its own."""
-        begins, killed = self.beginnings.only, [killers.only for killers in self.killers]
-        assert begins is not None, "partitions have no texts"
-        return TextLogs(
-            self.steps, self.places, (begins.apart(), [each.apart() for each in killed if each is not None])
-        )
+        return TextLogs(self.begins.apart(), [each.apart() for each in self.killing], self.places, self.steps)
 
-    def each(self) -> list[Beginning]:
-        """The starts of all texts, and what is forbidden."""
-        found = list(self.begins.values())
-        for killing in self.killing:
-            found += killing.values()
-        return found
+    def each(self) -> list[TextLog]:
+        """The starts, and what is forbidden."""
+        return [self.begins, *self.killing]
 
 
 @final
@@ -98,40 +81,27 @@ class NextMatchTemplate:
         self.first: i64 = texts[0]
         self.second: i64 = texts[1]
         self.whole = max(texts) < 0
+        bounds = self.end.bounds
+        self.single = self.whole and not epochs and len(bounds) == 1 and bounds[0].coordinate == 0
+        """Whether one number, the first coordinate, decides which members' second condition an event satisfies."""
         assert window >= 0 or (self.whole and len(steps) == 2 and within < 0), "what is kept must have an end"
-        whole = (self._log(ANY), [self._log(ANY) for _ in self.kills]) if self.whole else None
-        self.logs = TextLogs(self.steps, [place for place, _ in forbidden], whole)
+        begins, *killing = [TextLog(clause, d, window, self.whole) for clause in [self.begin, *self.kills]]
+        self.logs = TextLogs(begins, killing, [place for place, _ in forbidden], self.steps)
         self.ends: dict[Text, Members] = {}
         self.known = MemberPoints(self.d)
         self.texts: list[tuple[Text, ...]] = []
         self.unlike: i64 = 0  # members whose first two texts differ
 
-    def _log(self, text: Text) -> Beginning:
-        return Beginning(text, self.d, self.window)
-
     def joined(self, handle: int, point: list[float], since: int, known: tuple[Text, ...]) -> None:
         """A member has joined the group. `known`: the texts of the steps that have one. O(pages + page)."""
         self.known.put(handle, point, since)
+        texts = texts_by_step(known, self.attributes)
+        for log, text in zip(self.logs.each(), [texts[0], *texts[self.steps :]]):
+            log.joined(handle, text, point)
         if self.whole:
-            for log in self.logs.each():
-                log.joined(point)
             return
-        texts, logs = texts_by_step(known, self.attributes), self.logs
-        begins, ends = texts[0], texts[1]
-        self.unlike += 0 if begins == ends else 1
-        beginning = logs.begins.get(begins)
-        if beginning is None:
-            beginning = logs.begins[begins] = self._log(begins)
-            logs.beginnings.enter(beginning)
-        beginning.joined(point)
-        logs.beginnings.put(handle, beginning)
-        for killing, killers, text in zip(logs.killing, logs.killers, texts[self.steps :]):
-            killed = killing.get(text)
-            if killed is None:
-                killed = killing[text] = self._log(text)
-                killers.enter(killed)
-            killed.joined(point)
-            killers.put(handle, killed)
+        ends = texts[1]
+        self.unlike += 0 if texts[0] == ends else 1
         while len(self.texts) <= handle:
             self.texts.append(texts)
         self.texts[handle] = texts
@@ -142,23 +112,12 @@ class NextMatchTemplate:
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group. O(pages + page)."""
-        logs = self.logs
+        for log in self.logs.each():
+            log.left(handle)
         if self.whole:
-            for log in logs.each():
-                log.members -= 1
             return
-        beginning, ends = logs.beginnings.of(handle), self.texts[handle][1]
-        self.unlike -= 0 if beginning.text == ends else 1
-        beginning.members -= 1
-        if beginning.members == 0:
-            del logs.begins[beginning.text]
-            logs.beginnings.leave(beginning)
-        for killing, killers in zip(logs.killing, logs.killers):
-            killed = killers.of(handle)
-            killed.members -= 1
-            if killed.members == 0:
-                del killing[killed.text]
-                killers.leave(killed)
+        begins, ends = self.texts[handle][:2]
+        self.unlike -= 0 if begins == ends else 1
         members = self.ends[ends]
         members.remove(handle, point)
         if members.count == 0:

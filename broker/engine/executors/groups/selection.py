@@ -19,8 +19,9 @@ from mypy_extensions import i64
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...matches.sources import Assigned
+from .beginnings import TextLog
 from .blocks import MatchBlocks
-from .columns import INFINITY, NAN, Floats, filled, floats_from
+from .columns import INFINITY, Floats, floats_from
 from .kept_events import KeptEvents
 from .logged import LoggedCell
 from .members import Members
@@ -32,14 +33,17 @@ from .starts import NONE
 class SelectionCell(LoggedCell):
     """A log for the first events of each operand up to the one that repeats, and one for its further events.
 
-    Of one member `_points` is its point along the axes of each log, `_stride` how far the lists of its runs are apart.
+    `_stride`: of one member how far the lists of its runs are apart.
     """
 
     def __init__(self, template: SelectionTemplate, members: Members, events: KeptEvents) -> None:
-        d, window = int(template.d), int(template.window)
-        super().__init__(d, template.logged, template.axes, window, members, events)
+        d, window = template.d, template.window
+        logs = [TextLog(clause, d, window, True, members.root) for clause in template.asked]
+        super().__init__(members, logs, len(logs))
         self.template = template
-        self._points: list[Floats] = [filled(len(each), 0.0) for each in template.axes]
+        self.events = events
+        self._beginnings = [log.only for log in logs if log.only is not None]
+        self._logs = [each.starts for each in self._beginnings]
         self._stride: i64 = 1
         self._newest: i64 = NONE  # the event that nearly all runs have taken last, if it decides, and what it decides
         self._ends = True
@@ -47,8 +51,9 @@ class SelectionCell(LoggedCell):
     def take(self, row: Row, time: i64, event: i64, out: MatchBlocks) -> None:
         """Process an event of the key. O(blocks of the window), and for each member found O(blocks and its events)."""
         template = self.template
-        steps, d = template.steps, self.d
-        self.drop(time)
+        steps, d = template.steps, template.d
+        for beginning in self._beginnings:
+            beginning.passed(time)
         hit: i64
         found = self._found(row, time, NONE if template.closes else steps, steps, out)
         begun = out.members_upto - found
@@ -59,19 +64,23 @@ class SelectionCell(LoggedCell):
             begun = out.members_upto - found
             for hit in range(found):
                 self._begin(begun + hit, hit * d, out.hits_since[hit], row, time, event, out)
-        self.keep(row, time, event)
+        for beginning in self._beginnings:
+            if beginning.begin(row, time, event):
+                self.noted = event
+                if beginning.grown():
+                    beginning.drop(beginning.starts.head)
 
     def _found(self, row: Row, time: i64, log: i64, before: i64, out: MatchBlocks) -> i64:
         """Find the members for whom an event may end a match that is also one of that log, if not NONE, and for which
         the logs up to `before` may have events; returns their number."""
-        template, x = self.template, self.x
+        template, x = self.template, self.template.x
         closing = template.closing
         step: i64
         j: i64
         for step in range(before):
-            if self.logs[step].head == self.logs[step].count:
+            if self._logs[step].head == self._logs[step].count:
                 return 0
-        for j in range(self.d):
+        for j in range(template.d):
             x[j] = INFINITY
         if not (closing.narrows(row, time, time, x, 0, x, 0) and closing.admits(row)):
             return 0
@@ -81,27 +90,20 @@ class SelectionCell(LoggedCell):
                 return 0
         x[template.window] = 0.0
         for step in range(before):
-            self.lower(step)
-        return self.members.find_points(NAN, x, 0, out)
-
-    def _choose(self, points: Floats, at: i64) -> None:
-        """Set `_points` to those of the member whose point is at `at`."""
-        for own, axes in zip(self._points, self.axes):
-            j: i64
-            for j in range(len(axes)):
-                own[j] = points[at + axes[j]]
+            waits = self._beginnings[step]
+            waits.lower(x, template.top, waits.starts.head, waits.starts.count)
+        return self.members.find_points(x, 0, out)
 
     def _complete(self, member: i64, at: i64, since: i64, row: Row, time: i64, out: MatchBlocks) -> None:
         """Write the matches of a member whose runs the event ends, having taken it before if it is no event of its own.
         `member`: the place of its handle; `at`: that of its point."""
         template, points, path = self.template, out.hits, out.paths_upto
         steps = template.steps
-        takes, own = self.logs[steps], self._points[steps]
-        self._choose(points, at)
+        takes = self._logs[steps]
         newest: i64 = NONE
         ends = True
         if template.compared is not None and template.once:
-            newest = takes.newest_for(own, 0, since - 1, False) if template.closes else FOREVER
+            newest = takes.newest_for(points, at, since - 1, False) if template.closes else FOREVER
             if newest >= since:
                 last = row if newest == FOREVER else self.events.row(newest)
                 ends = template.ends(template.last(last), points, at, row, time)
@@ -110,12 +112,12 @@ class SelectionCell(LoggedCell):
                 if not ends and steps == 1:
                     since = newest + 1
         self._newest, self._ends = newest, ends
-        runs = self._chained(steps, since, time, out)
+        runs = self._chained(steps, at, since, time, out)
         if runs > 0:
             place = out.paths_upto
             out.add_number(0)
             first = out.paths[place - self._stride + 1]
-            count = takes.walk(own, 0, first + 1, takes.head, takes.count, time, out)
+            count = takes.walk(points, at, first + 1, takes.head, takes.count, time, out)
             kept = runs
             if template.compared is not None or len(template.lengths) > 0:
                 kept = self._ended(path, runs, place, count, at, row, time, out)
@@ -125,25 +127,25 @@ class SelectionCell(LoggedCell):
                 return
         out.paths_upto = path
 
-    def _chained(self, steps: i64, since: i64, time: i64, out: MatchBlocks) -> i64:
-        """Write lists of the first events of so many operands, by the runs of the chosen member that have taken them,
-        each `_stride` behind the one before, its length first; returns the number of runs."""
-        first, path = self.logs[0], out.paths_upto
+    def _chained(self, steps: i64, at: i64, since: i64, time: i64, out: MatchBlocks) -> i64:
+        """Write lists of the first events of so many operands, by the runs that have taken them of the member whose
+        point is at `at`, each `_stride` behind the one before, its length first; returns the number of runs."""
+        first, points, path = self._logs[0], out.hits, out.paths_upto
         out.add_number(0)
-        runs = first.walk(self._points[0], 0, since, first.head, first.count, time, out)
+        runs = first.walk(points, at, since, first.head, first.count, time, out)
         stride = self._stride = runs + 1
         out.paths_upto = path + steps * stride
         paths = out.room_for_paths(0)
         i: i64
         step: i64
         for step in range(1, steps):
-            log, own, base = self.logs[step], self._points[step], path + step * stride + 1
+            log, base = self._logs[step], path + step * stride + 1
             number: i64 = NONE
             i = 0
             while i < runs:
                 before = paths[base - stride + i]
                 if number <= before:
-                    number = log.next_for(own, 0, before)
+                    number = log.next_for(points, at, before)
                 if number == NONE:  # nor has any later run one
                     runs = i
                 else:
@@ -187,14 +189,13 @@ class SelectionCell(LoggedCell):
             if template.ends(template.counted(template.begun([row]), 1), points, at, row, time):
                 out.close_one(member, path, 1, 0)
             return
-        self._choose(points, at)
-        runs = self._chained(before, since, time, out)
-        last, own, stride, begun = self.logs[before], self._points[before], self._stride, out.paths_upto
+        runs = self._chained(before, at, since, time, out)
+        last, stride, begun = self._logs[before], self._stride, out.paths_upto
         i: i64
         step: i64
         for i in range(runs):
             at_run = path + 1 + i
-            if last.next_for(own, 0, out.paths[at_run + (before - 1) * stride]) != NONE:
+            if last.next_for(points, at, out.paths[at_run + (before - 1) * stride]) != NONE:
                 continue  # it has gone on
             if template.compared is not None:
                 rows = self._rows(at_run, before, out)
@@ -271,18 +272,17 @@ class SelectionCell(LoggedCell):
 
     def assigned(self, handle: int, point: list[float], since: int, time: i64) -> list[Assigned] | None:
         """The runs of a member with that point. O(runs and their events)."""
-        steps = int(self.template.steps)
-        own = [[point[at] for at in axes] for axes in self.axes]
-        first, takes = self.logs[0], self.logs[steps]
+        steps, own = int(self.template.steps), floats_from(point)
+        first, takes = self._logs[0], self._logs[steps]
         found: list[Assigned] = []
-        for path in first.waiting(own[0], since, first.head, first.count, time):
+        for path in first.waiting(point, since, first.head, first.count, time):
             chain = list(path)
             while len(chain) < steps and chain[-1] != NONE:
                 step = len(chain)
-                chain.append(int(self.logs[step].next_for(floats_from(own[step]), 0, chain[-1])))
+                chain.append(int(self._logs[step].next_for(own, 0, chain[-1])))
             taken = [(step, number) for step, number in enumerate(chain) if number != NONE]
             if len(taken) == steps:
-                further = takes.waiting(own[steps], chain[-1] + 1, takes.head, takes.count, time)
+                further = takes.waiting(point, chain[-1] + 1, takes.head, takes.count, time)
                 taken += [(steps - 1, number) for (number,) in further]
             found.append([self._assigned(step, number) for step, number in taken])
         return found

@@ -40,8 +40,7 @@ class RunNumber:
 @final
 class SelectionTemplate:
     """`firsts`: what the first, or only, event of each operand up to the one that repeats is asked; `takes`: what a
-    further event of that one is asked. `asked`: both; `logged`: the same by the `axes` that each bounds, to which the
-    first one has the window added. `last`: what ends a match; with `closes` an event of its own.
+    further event of that one is asked. `asked`: both. `last`: what ends a match; with `closes` an event of its own.
 
     Of `last`, `closing` is what the event alone is asked; `lengths` bound the number of events that the operand has;
     `compared` is what is left, which reads `numbers` of the run, or its slots, None for nothing; with `once` it has one
@@ -59,9 +58,8 @@ class SelectionTemplate:
         self.steps: i64 = len(firsts)
         self.closes = len(registers.firsts) > len(firsts)
         self.asked = [*firsts, takes]
-        self.axes = [sorted({int(bound.coordinate) for bound in clause.bounds}) or [0] for clause in self.asked]
-        self.axes[0].append(window)
-        self.logged = [_along(clause, axes) for clause, axes in zip(self.asked, self.axes)]
+        self.x: Floats = filled(d, INFINITY)  # scratch for one event
+        self.top: Floats = filled(d, INFINITY)
         self.closing = StepClause([bound for bound in last.bounds if bound.of_event], last.guard)
         counts = {fold.slot for fold in registers.folds[repeats] if fold.kind == LENGTH}
         self.lengths: list[CoordinateBound] = []
@@ -80,7 +78,6 @@ class SelectionTemplate:
         self.numbers = numbers
         self.registers = registers
         self._found: Floats = filled(max(1, len(numbers)), NAN)
-        self._x: Floats = filled(d, INFINITY)
 
     def begun(self, rows: list[Row]) -> Slots:
         """The registers of a run with these first events of its operands. O(slots x operands)."""
@@ -124,7 +121,7 @@ class SelectionTemplate:
         compared = self.compared
         if compared is None:
             return True
-        x, d = self._x, self.d
+        x, d = self.x, self.d
         for bound in compared.bounds:
             if bound.register >= 0:
                 self._found[bound.register] = self.numbers[bound.register].of(slots)
@@ -155,9 +152,3 @@ def _whole(number: float) -> i64:
     if number >= LARGE:
         return FOREVER
     return -FOREVER if number <= -LARGE else math.ceil(number)
-
-
-def _along(clause: StepClause, axes: list[int]) -> StepClause:
-    """A clause by the places of its coordinates among `axes`."""
-    bounds = [bound.elsewhere(axes.index(int(bound.coordinate))) for bound in clause.bounds]
-    return StepClause(bounds, clause.guard)

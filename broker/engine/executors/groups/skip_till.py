@@ -232,7 +232,7 @@ class SkipTillCell(GroupCell):
         if cohort.count == 0:
             return members.find(values, 0, first, out)
         begun = out.members_upto
-        found = members.find_points(NAN, values, 0, out)
+        found = members.find_points(values, 0, out)
         kept = begun
         hit: i64
         for hit in range(found):

@@ -1,10 +1,8 @@
 """Waiting starts: the values, time and event of each, oldest first; and the greatest values of every 16.
 
-A row has one value for each coordinate, infinite if the start does not bound it. With a negation an entry is any event
-that begins a run or kills: its value at the negation's coordinate kills the members that it dominates there, and an
-event that begins no run has -inf elsewhere.
+A row has one value for each of some coordinates, infinite if the start does not bound it.
 
-Here: the columns, and walks over them. Hot. Not here: the members that wait (next_match, history, any_match).
+Here: the columns, and walks over them. Hot. Not here: the members that wait (next_match, any_match).
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from .columns import (
     INFINITY,
     Floats,
     Integers,
+    filled_integers,
     floats,
     floats_from,
     integers,
@@ -36,15 +35,12 @@ NEAR: Final = 16  # starts that are looked at one by one
 
 @final
 class Starts:
-    """`kill`: the coordinate of a negation, or NONE.
+    """`d` coordinates from `low` on. `window`: the coordinate of an own WITHIN, NONE for none. `head`: the first start
+    that a window may still hold, where somebody keeps count of that."""
 
-    `window`: the coordinate of an own WITHIN, NONE for none. `head`: the first start that a window may still hold,
-    where somebody keeps count of that.
-    """
-
-    def __init__(self, d: i64, kill: i64 = NONE, window: i64 = NONE) -> None:
+    def __init__(self, d: i64, window: i64 = NONE, low: i64 = 0) -> None:
         self.d: i64 = d
-        self.kill: i64 = kill
+        self.low: i64 = low
         self.window: i64 = window
         self.count: i64 = 0
         self.head: i64 = 0
@@ -59,7 +55,7 @@ class Starts:
         self._trim()
 
     def open(self) -> i64:
-        """Room for another row, all infinite; returns where its values begin. The row counts after `keep`."""
+        """Room for another row, all infinite; returns where its coordinate 0 would be. The row counts after `keep`."""
         d, n = self.d, self.count
         if len(self.values) < (n + 1) * d:
             self.values = with_room(self.values, (n + 1) * d)
@@ -67,7 +63,7 @@ class Starts:
         j: i64
         for j in range(at, at + d):
             values[j] = INFINITY
-        return at
+        return at - self.low
 
     def keep(self, time: i64, event: i64) -> None:
         """Make the row that was opened and filled the newest start."""
@@ -88,16 +84,18 @@ class Starts:
         self.count = n + 1
 
     def raise_by_blocks(self, top: Floats, first: i64, upto: i64) -> None:
-        """Raise values to the greatest of the starts from `first` to `upto`, by whole blocks: they may be too high.
-        O(blocks)."""
-        d, greatest = self.d, self._greatest
+        """Raise values to the greatest of the starts from `first` to `upto`; many by whole blocks: they may be too
+        high. O(blocks)."""
+        d, low, greatest = self.d, self.low, self._greatest
         i: i64 = (first >> SHIFT) * d
         end: i64 = ((upto + MASK) >> SHIFT) * d
+        if upto - first <= NEAR:
+            greatest, i, end = self.values, first * d, upto * d
+        j: i64
         while i < end:
-            j: i64
             for j in range(d):
-                if greatest[i + j] > top[j]:
-                    top[j] = greatest[i + j]
+                if greatest[i + j] > top[low + j]:
+                    top[low + j] = greatest[i + j]
             i += d
 
     # --- places -------------------------------------------------------------------------------------------------
@@ -138,7 +136,8 @@ class Starts:
         """Where to walk from `first` to `upto` for a member's starts of a time or an event and later; `upto` if it has
         none, or it may have none if it has to walk far. `at`: where its point begins. O(log)."""
         numbers = self.times if timed else self.events
-        d, values, window = self.d, self.values, self.window
+        d, values, window = self.d, self.values, self.window - self.low
+        at += self.low
         last = upto - NEAR if upto - first > NEAR else first
         found = upto
         i = upto - 1
@@ -160,6 +159,7 @@ class Starts:
         later one. O(blocks since then)."""
         numbers = self.times if timed else self.events
         d, values, greatest = self.d, self.values, self._greatest
+        at += self.low
         i = self.count - 1
         j: i64
         while i >= 0 and numbers[i] > since:
@@ -183,6 +183,7 @@ class Starts:
         """The first start behind an event for a member whose point is at `at`; NONE if it has none there. O(log, and
         blocks between)."""
         d, count, values, greatest = self.d, self.count, self.values, self._greatest
+        at += self.low
         i = self.since_event(event + 1, self.head, count)
         j: i64
         while i < count:
@@ -201,6 +202,16 @@ class Starts:
                 return self.events[i]
             i += 1
         return NONE
+
+    def times_of(self, events: Integers, first: i64, count: i64) -> Integers:
+        """The times of so many starts, whose events are there from `first` on, ascending. O(log) for each."""
+        found = filled_integers(count, 0)
+        at: i64 = 0
+        i: i64
+        for i in range(count):
+            at = self.since_event(events[first + i], at, self.count)
+            found[i] = self.times[at]
+        return found
 
     # --- walks --------------------------------------------------------------------------------------------------
 
@@ -225,10 +236,9 @@ class Starts:
         d = self.d
         if first < upto and self.events[first] < since:
             first = self.since_event(since, first, upto)
-        if self.kill >= 0:
-            return self._walk_back(points, at, first, upto, out)
         j: i64
         values, greatest, events = self.values, self._greatest, self.events
+        at += self.low
         several = d > 1  # the first two are compared without a loop
         p0 = points[at]
         p1 = points[at + 1] if several else p0
@@ -261,49 +271,6 @@ class Starts:
                 base += d
         out.paths_upto = place
         return place - path
-
-    def _walk_back(self, points: Floats, at: i64, first: i64, upto: i64, out: MatchBlocks) -> i64:
-        """The same from the newest on, up to the first event that kills the member, which may be its last start."""
-        d, values, greatest, events = self.d, self.values, self._greatest, self.events
-        kill = self.kill
-        bound = points[at + kill]
-        points[at + kill] = -INFINITY
-        path = out.paths_upto
-        i = upto - 1
-        j: i64 = 0
-        dead = False
-        while i >= first and not dead:
-            base = (i >> SHIFT) * d
-            end = i & ~MASK
-            if end < first:
-                end = first
-            j = 0
-            while j < d and points[at + j] <= greatest[base + j]:
-                j += 1
-            if j < d and not bound <= greatest[base + kill]:
-                i = end - 1
-                continue
-            while i >= end and not dead:
-                base = i * d
-                j = 0
-                while j < d and points[at + j] <= values[base + j]:
-                    j += 1
-                if j == d:
-                    out.add_number(events[i])
-                dead = bound <= values[base + kill]
-                i -= 1
-        points[at + kill] = bound
-        out.turn(path)
-        return out.paths_upto - path
-
-    def first_kill(self, bound: float, first: i64) -> i64:
-        """The first event from a position on that kills a member, which must exist. O(blocks between)."""
-        d, kill, values, greatest = self.d, self.kill, self.values, self._greatest
-        while not bound <= values[first * d + kill]:
-            first += 1
-            while first & MASK == 0 and not bound <= greatest[(first >> SHIFT) * d + kill]:
-                first += MASK + 1
-        return self.events[first]
 
     # --- keeping ------------------------------------------------------------------------------------------------
 

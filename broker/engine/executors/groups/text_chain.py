@@ -20,10 +20,10 @@ from mypy_extensions import i64
 
 from ....events.schema import Row
 from .awaited import Awaited
-from .beginnings import BEFORE, Beginning
+from .beginnings import BEFORE, Beginning, TextLog
 from .blocks import MatchBlocks
 from .cell import GroupCell
-from .columns import INFINITY, NAN, Floats, filled, floats_from
+from .columns import INFINITY, Floats, filled, floats_from
 from .members import Members
 from .steps import StepClause
 from .text_members import Text
@@ -43,25 +43,20 @@ class TextChainTemplate:
         self.attributes = attributes
         self.last: i64 = len(steps) - 1
         self.x: Floats = filled(d, INFINITY)  # scratch for one event
-        self.begins: dict[Text, Beginning] = {}
+        self.begins = TextLog(steps[0], d)
         self.awaits: list[dict[Text, Awaited]] = [{} for _ in steps]
         self.second: dict[Text, dict[Text, int]] = {}
-        self.beginnings: list[Beginning] = []  # of each member, by handle
-        self.texts: list[tuple[Text, ...]] = []
+        self.texts: list[tuple[Text, ...]] = []  # of each member, by handle
         self.points: list[Floats] = []
 
     def joined(self, handle: int, point: list[float], since: int, texts: tuple[Text, ...]) -> None:
         """A member has joined the group. O(pages + page + steps)."""
-        beginning = self.begins.get(texts[0])
-        if beginning is None:
-            beginning = self.begins[texts[0]] = Beginning(texts[0], self.d)
-        beginning.joined(point)
+        self.begins.joined(handle, texts[0], point)
         place = floats_from(point)
-        while len(self.beginnings) <= handle:
-            self.beginnings.append(beginning)
+        while len(self.texts) <= handle:
             self.texts.append(texts)
             self.points.append(place)
-        self.beginnings[handle], self.texts[handle], self.points[handle] = beginning, texts, place
+        self.texts[handle], self.points[handle] = texts, place
         for step in range(1, len(texts)):
             awaited = self.awaits[step].get(texts[step])
             if awaited is None:
@@ -73,14 +68,14 @@ class TextChainTemplate:
 
     def left(self, handle: int, point: list[float]) -> None:
         """A member has left the group. O(pages + page + runs that wait for its texts)."""
-        beginning, texts = self.beginnings[handle], self.texts[handle]
-        beginning.members -= 1
+        texts = self.texts[handle]
+        self.begins.left(handle)
         second = self.second[texts[0]]
         second[texts[1]] -= 1
         if second[texts[1]] == 0:
             del second[texts[1]]
-        if beginning.members == 0:
-            del self.begins[beginning.text], self.second[beginning.text]
+        if len(second) == 0:
+            del self.second[texts[0]]
         self.awaits[1][texts[1]].members.remove(handle, point)
         for step in range(1, len(texts)):
             awaited = self.awaits[step][texts[step]]
@@ -103,8 +98,7 @@ class TextChainCell(GroupCell):
         self.template = template
         self.now: i64 = BEFORE
         self._epoch: i64 = 0
-        for beginning in template.begins.values():
-            beginning.clear()
+        template.begins.clear()
         for awaited in template.awaited():
             awaited.clear()
 
@@ -124,9 +118,10 @@ class TextChainCell(GroupCell):
                 else:
                     self._move(step, awaited, row, time, event, out)
             step -= 1
-        beginning = template.begins.get(row[attributes[0]])
-        if beginning is not None and beginning.begin(template.steps[0], row, time, event):
+        beginning = template.begins.by_text.get(row[attributes[0]])
+        if beginning is not None and beginning.begin(row, time, event):
             self.noted = event
+            template.begins.note(beginning)
             if beginning.grown():
                 beginning.drop(beginning.starts.since_time(self._oldest(beginning), 0.0, 0, beginning.starts.count))
 
@@ -146,13 +141,12 @@ class TextChainCell(GroupCell):
         members, x, d, last = awaited.members, template.x, template.d, template.last
         if members.count == 0 or not self._narrowed(1, row, time) or not members.possible(x, 0):
             return
-        found = members.find_points(NAN, x, 0, out)
+        found = members.find_points(x, 0, out)
         begun = out.members_upto - found
-        beginnings = template.beginnings
         hit: i64
         for hit in range(found):
             handle = out.members[begun + hit]
-            beginning = beginnings[handle]
+            beginning = template.begins.of(handle)
             if beginning.newest_time < since:
                 continue
             starts = beginning.starts
@@ -229,13 +223,11 @@ class TextChainCell(GroupCell):
 
     def quiet(self, time: i64) -> bool:
         template = self.template
-        return all(each.starts.count == 0 for each in template.begins.values()) and all(
-            each.head == each.count for each in template.awaited()
-        )
+        return not template.begins.waits(time) and all(each.head == each.count for each in template.awaited())
 
     def live(self, handle: int, point: list[float], since: int, time: i64) -> list[tuple[int, ...]]:
         template = self.template
-        starts, texts = template.beginnings[handle].starts, template.texts[handle]
+        starts, texts = template.begins.of(handle).starts, template.texts[handle]
         first = starts.since_time(template.awaits[1][texts[1]].since(), 0.0, 0, starts.count)
         found = starts.waiting(point, since, first, starts.count, time)
         for step in range(2, len(texts)):
@@ -243,8 +235,7 @@ class TextChainCell(GroupCell):
         return found
 
     def used(self, events: set[int]) -> None:
-        for beginning in self.template.begins.values():
-            beginning.starts.used(events)
+        self.template.begins.used(events)
         for each in self.template.awaited():
             events.update(int(each.events[at]) for at in range(each.head * each.width, each.count * each.width))
 
@@ -254,27 +245,24 @@ class TextChainCell(GroupCell):
         return {
             "now": int(self.now),
             "epoch": int(self._epoch),
-            "starts": [[text, each.starts.dump()] for text, each in template.begins.items() if each.starts.count > 0],
+            "starts": template.begins.dump(),
             "awaits": [[[text, each.dump()] for text, each in waiting.items()] for waiting in template.awaits],
         }
 
     def load(self, dumped: dict[str, Any]) -> None:
         self.now, self._epoch = dumped["now"], dumped["epoch"]
-        for text, starts in dumped["starts"]:
-            self.template.begins[text].load(starts)
+        self.template.begins.load(dumped["starts"])
         for waiting, kept in zip(self.template.awaits, dumped["awaits"]):
             for text, awaited in kept:
                 waiting[text].load(list(awaited))
 
     def check_invariants(self) -> None:
         template = self.template
-        assert sum(int(each.members) for each in template.begins.values()) == self.members.count
-        assert template.second.keys() == template.begins.keys()
+        template.begins.check_invariants(self.members)
+        assert template.second.keys() == template.begins.by_text.keys()
         for step, waiting in enumerate(template.awaits):
             assert step == 0 or sum(int(each.users) for each in waiting.values()) == self.members.count
             for each in waiting.values():
                 each.members.check_invariants()
                 times = [int(each.times[at]) for at in range(each.head, each.count)]
                 assert times == sorted(times), "runs are in the order of time"
-        for beginning in template.begins.values():
-            beginning.starts.check_invariants()

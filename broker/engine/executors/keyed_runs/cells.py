@@ -15,7 +15,7 @@ from ....events.schema import Row
 from ...index.bounds import Bounded
 from ...index.spaces import Key, Space, waiting_key
 from ...matches.sources import Lineage, PartialMatch
-from ...program.directory import Static
+from ...program.directory import StaticPart
 from ...program.transition import Place
 from .column_plan import ColumnPlan
 from .fold_numbers import FoldNumbers
@@ -29,7 +29,7 @@ FOREVER: Final = instant.FOREVER
 @final
 @mypyc_attr(acyclic=True)  # no reference of a run leads back to it, so the collector need not visit runs
 class Run(PartialMatch):
-    """A partial match that waits in a place; in a family's place, all partial matches that one event started.
+    """A partial match that waits in a place.
 
     It bound its last event at `t1` and is useless after `limit`. `touched` is the epoch in which an event affected it:
     it still sees the other events of that epoch, and the first later visit drops it. Immutable except for this stamp.
@@ -147,7 +147,7 @@ class Cell:
 
     __slots__ = ("begun", "due", "fold", "index", "key", "last", "plan", "runs", "space", "static", "waiting")
 
-    def __init__(self, space: Space, key: Key, static: Static | None) -> None:
+    def __init__(self, space: Space, key: Key, static: StaticPart | None) -> None:
         self.space = space
         self.key = key
         self.static = static
@@ -295,7 +295,7 @@ def live(run: Run, now: int | None) -> bool:
 
 
 def check_cells(
-    spaces: list[dict[Key, Cell]], statics: list[dict[Key, Static]], now: int | None, expiry: Expiry | None
+    spaces: list[dict[Key, Cell]], statics: list[dict[Key, StaticPart]], now: int | None, expiry: Expiry | None
 ) -> None:
     """Raise AssertionError if runs, cells and the program's static parts contradict each other. O(runs). `expiry`: None
     if there are several."""

@@ -12,11 +12,10 @@ from mypy_extensions import i64
 from ....events.batch import Batch
 from ...program.directory import Directory
 from ...program.transition import Place
-from ..packed import Floats, Integers, integers, put_integer
+from ..packed import Floats
 from .cells import Cell, Run
 from .column_plan import ColumnPair, ColumnPlan
 from .folding import ColumnFolding
-from .grouped_subscriptions import Bulk
 from .number_matrix import NumberMatrix
 from .number_tests import passes
 from .runs import KeyedRuns
@@ -30,15 +29,14 @@ class ColumnMatches(KeyedRuns):
     has the number behind the batch's last event.
     """
 
-    def __init__(self, directory: Directory, places: dict[int, Place], bulk: Bulk) -> None:
-        super().__init__(directory, places, bulk)
+    def __init__(self, directory: Directory, places: dict[int, Place]) -> None:
+        super().__init__(directory, places)
         self.matrix = NumberMatrix()
         self.batch: Batch = self.found.batch
         self.kept = WaitingEvents()
         self.recalled: list[Cell] = []
         self._paired: list[ColumnPair] = []  # those with matches in the batch
         self.folding = ColumnFolding(self.found, self.matrix, self.kept)
-        self._handles = integers()  # 0, 1, 2, ...
 
     def begin(self, batch: Batch) -> None:
         """Turn to another batch."""
@@ -87,12 +85,7 @@ class ColumnMatches(KeyedRuns):
         """
         found = self.found
         for pair in plan.pairs:
-            family = pair.family
-            if family is not None:
-                x = 0.0 if pair.start < 0 else numbers[pair.start * stride + last] * pair.start_sign
-                if not family.members.any_below(x):
-                    continue
-            elif not passes(pair.begins, numbers, stride, last, last, 0, 0):
+            if not passes(pair.begins, numbers, stride, last, last, 0, 0):
                 continue
             if fresh:
                 self.begun += 1
@@ -101,12 +94,6 @@ class ColumnMatches(KeyedRuns):
                 span = found.times[i] - self._time(last) + 1
                 if pair.window >= 0 and span > pair.window:
                     continue
-            if family is not None:
-                y = 0.0 if pair.forward < 0 else numbers[pair.forward * stride + i] * pair.forward_sign
-                count = family.members.search(x, y, 0.0)
-                if count > 0:
-                    self._pack(pair, i, last, family.members.found, 0, count)
-                continue
             number: i64
             for number in range(len(pair.arcs)):
                 if passes(pair.arcs[number].test, numbers, stride, i, last, span, 0):
@@ -139,19 +126,13 @@ class ColumnMatches(KeyedRuns):
                 watcher.matched(self._time(last))
         if pair.arcs[number].target.first is None:
             return
-        while len(self._handles) <= number:
-            self._handles = put_integer(self._handles, len(self._handles), len(self._handles))
-        self._pack(pair, i, last, self._handles, number, 1)
-
-    def _pack(self, pair: ColumnPair, i: i64, last: i64, ends: Integers, first: i64, many: i64) -> None:
-        """Report that an event ends a pair with so many of its ends. O(ends)."""
         found = self.found
         roster = pair.found
         if roster is None:
             roster = pair.matches(found.batch, found.times, found.ids)
             self._paired.append(pair)
         count: i64 = self.batch.count
-        found.end(i, roster, last, ends, first, many, None if last < count else self._run(pair, last))
+        found.end(i, roster, last, number, None if last < count else self._run(pair, last))
 
     def _run(self, pair: ColumnPair, last: i64) -> Run:
         """The run that an event of the batch, or one that was recalled, has begun in a place."""

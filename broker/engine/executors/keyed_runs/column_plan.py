@@ -1,4 +1,4 @@
-"""What the static part of a cell does to a batch in columns: which arcs and families can be asked of numbers.
+"""What the static part of a cell does to a batch in columns: which arcs can be asked of numbers.
 
 A static part fits if all that begins in it does: single events; two steps of which the second is the next event of the
 same key; runs of FOLD over such events. The others of its key go event by event, and so do all automata of the stream
@@ -17,11 +17,9 @@ from mypy_extensions import i64
 from ....algebra.comparisons import GE, GT
 from ....algebra.computation import ConstantValue, EventValue, Increment, RegisterValue
 from ....events.batch import Batch
-from ...index.axis import Axis
-from ...index.family import Family
 from ...index.spaces import Space
-from ...matches.placed_runs import Ends, PairRuns, ends_of
-from ...program.directory import Directory, Static
+from ...matches.placed_runs import PairRuns
+from ...program.directory import Directory, StaticPart
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
 from ..event_ids import EventIds
@@ -29,7 +27,7 @@ from .ended_folds import EndedFolds
 from .number_matrix import EXACT, NumberMatrix
 from .number_tests import COUNT, REGISTER, SCALED, SPAN, NumberTest, Tests
 
-NOTHING: Final = -1  # the slot of an axis without an attribute, or of no counter
+NOTHING: Final = -1  # the slot of no counter
 FEW: Final = 2**20  # the most by which a counter grows: no stream is so long that it leaves 64 bits
 
 
@@ -57,8 +55,7 @@ class ColumnArc:
 class ColumnPair:
     """A place whose runs wait for the next event of their key: begun where `begins` holds, and then for `arcs`.
 
-    A family has no arcs; `start` and `forward` are the slots of its axes. `found`: its matches in the current batch, if
-    there are any.
+    `found`: its matches in the current batch, if there are any.
     """
 
     def __init__(self, place: Place, begins: NumberTest | None, update: SlotUpdate | None) -> None:
@@ -68,23 +65,17 @@ class ColumnPair:
         self.window = place.window
         self.spans = place.window >= 0  # how long a run has waited matters
         self.arcs: list[ColumnArc] = []
-        self.family: Family[Target] | None = None
-        self.start: i64 = NOTHING
-        self.forward: i64 = NOTHING
-        self.start_sign = 1.0
-        self.forward_sign = 1.0
         self.found: PairRuns | None = None
 
     def matches(self, batch: Batch, times: list[int], ids: EventIds) -> PairRuns:
-        """Its matches in a batch, which begin to be found. O(arcs), and O(members) after a change of a family's."""
-        place, family = self.place, self.family
-        ends = ends_of(family.members) if family is not None else Ends([arc.target for arc in self.arcs])
-        self.found = PairRuns(ends, self.update, place.depth, place.lineage > 0, batch, times, ids)
+        """Its matches in a batch, which begin to be found. O(arcs)."""
+        place, targets = self.place, [arc.target for arc in self.arcs]
+        self.found = PairRuns(targets, self.update, place.depth, place.lineage > 0, batch, times, ids)
         return self.found
 
     def simple(self) -> bool:
         """Whether every event begins it, and one comparison with the last event ends it."""
-        if self.family is not None or self.begins is not None or self.spans or len(self.arcs) != 1:
+        if self.begins is not None or self.spans or len(self.arcs) != 1:
             return False
         return _lone(self.arcs[0].test)
 
@@ -115,7 +106,7 @@ class ColumnFold:
 
     def matches(self, batch: Batch) -> EndedFolds:
         """Its matches in a batch, which begin to be found. O(arcs)."""
-        self.found = EndedFolds(Ends([arc.target for arc in self.arcs]), self.update, self.counter, batch)
+        self.found = EndedFolds([arc.target for arc in self.arcs], self.update, self.counter, batch)
         return self.found
 
     def counts(self, begun: SlotUpdate | None, going: SlotUpdate | None) -> bool:
@@ -154,7 +145,7 @@ class ColumnPlan:
     pairs. `version`: that of the program.
     """
 
-    def __init__(self, static: Static | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
+    def __init__(self, static: StaticPart | None, keyed: Space | None, matrix: NumberMatrix, few: int) -> None:
         self.filters: list[ColumnArc] = []
         self.pairs: list[ColumnPair] = []
         self.fold: ColumnFold | None = None
@@ -179,14 +170,11 @@ class ColumnPlan:
         """Whether runs begin in it."""
         return len(self.pairs) > 0 or self._folds()
 
-    def _take(self, static: Static, keyed: Space | None) -> bool:
-        arcs = [arc for arc in static.arcs.arcs if arc.symbol < 0]  # machines have had the events of such a batch
+    def _take(self, static: StaticPart, keyed: Space | None) -> bool:
+        arcs = [arc for arc in static.arcs if arc.symbol < 0]  # machines have had the events of such a batch
         if len(arcs) > self._few:
             return False
-        for arc in arcs:
-            if not self._arc(arc, keyed):
-                return False
-        return all(self._family(place, keyed) for place in static.places)
+        return all(self._arc(arc, keyed) for arc in arcs)
 
     def _arc(self, arc: Transition, keyed: Space | None) -> bool:
         begins = Tests(arc.guard, self._matrix, False)
@@ -199,7 +187,7 @@ class ColumnPlan:
         place = arc.place
         if place is None or not _waits_for_next(place, keyed) or not _harmless(arc.update):
             return False
-        if place.family is not None or len(place.arcs.arcs) > self._few:
+        if len(place.arcs.arcs) > self._few:
             return False
         if place.rebind is not None:
             return self._fold(ColumnFold(place, begins.first, arc.update), place.rebind)
@@ -239,18 +227,6 @@ class ColumnPlan:
             ends.append(ColumnArc(tests.first, target))
         return True
 
-    def _family(self, place: Place, keyed: Space | None) -> bool:
-        family = place.family
-        if family is None or not _waits_for_next(place, keyed):
-            return False
-        pair = ColumnPair(place, None, None)
-        pair.family = family
-        pair.start, pair.start_sign = _slot_of(family.start, self._matrix), family.start.sign
-        pair.forward, pair.forward_sign = _slot_of(family.forward, self._matrix), family.forward.sign
-        self._read([int(pair.start), int(pair.forward)])
-        self.pairs.append(pair)
-        return True
-
     def _read(self, slots: list[int]) -> None:
         self.slots += [slot for slot in slots if slot >= 0 and slot not in self.slots]
 
@@ -285,10 +261,6 @@ def columns_of(directory: Directory, stream: int, matrix: NumberMatrix) -> Strea
 def _lone(test: NumberTest | None) -> bool:
     """Whether a condition is one comparison with the last event."""
     return test is not None and test.rest is None and (test.kind == REGISTER or test.kind == SCALED)
-
-
-def _slot_of(axis: Axis, matrix: NumberMatrix) -> i64:
-    return NOTHING if axis.position < 0 else matrix.slot(axis.position)
 
 
 def _plain(target: Target) -> bool:

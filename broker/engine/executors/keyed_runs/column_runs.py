@@ -27,7 +27,6 @@ from .cells import NO_RUNS, Cell
 from .column_matches import ColumnMatches
 from .column_plan import ColumnFold, ColumnPair, ColumnPlan, StreamColumns, columns_of
 from .folding import hold
-from .grouped_subscriptions import Bulk
 from .number_tests import compared, passes
 from .waiting_events import NOBODY
 
@@ -40,8 +39,8 @@ TAKEN: Final = -2  # an event has been taken by runs
 class ColumnRuns(ColumnMatches):
     """The runs of a program, also by columns. `version` of the program: plans of cells are of one."""
 
-    def __init__(self, directory: Directory, places: dict[int, Place], bulk: Bulk) -> None:
-        super().__init__(directory, places, bulk)
+    def __init__(self, directory: Directory, places: dict[int, Place]) -> None:
+        super().__init__(directory, places)
         self.version = 1
         self._streams: dict[int, StreamColumns | None] = {}
         self._nothing = ColumnPlan(None, None, self.matrix, 0)
@@ -364,12 +363,7 @@ class ColumnRuns(ColumnMatches):
         began: list[ColumnPair] = []
         for pairs in (opened.pairs, plan.pairs):
             for pair in pairs:
-                family = pair.family
-                if family is not None:
-                    x = 0.0 if pair.start < 0 else matrix.numbers[pair.start * matrix.stride + i] * pair.start_sign
-                    if family.members.any_below(x):
-                        began.append(pair)
-                elif passes(pair.begins, matrix.numbers, matrix.stride, i, i, 0, 0):
+                if passes(pair.begins, matrix.numbers, matrix.stride, i, i, 0, 0):
                     began.append(pair)
         before = self._before
         at: i64 = 0

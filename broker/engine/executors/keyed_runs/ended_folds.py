@@ -11,10 +11,11 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....events.batch import Batch
-from ...matches.placed_runs import Ends, PlacedRuns
+from ...matches.placed_runs import PlacedRuns
 from ...matches.sources import PartialMatch
+from ...program.target import Target
 from ...program.transition import SlotUpdate
-from ..packed import Integers, integers, integers_of, roomy
+from ..packed import Integers, integers, roomy
 from .fold_numbers import BEGUN, BORN, COUNT, FIELDS, T0, TRACE, FoldNumbers
 
 _LAST: Final = FIELDS  # behind the numbers of the run, the event that it took last
@@ -23,17 +24,16 @@ _EACH: Final = FIELDS + 1
 
 @final
 class EndedFolds(PlacedRuns):
-    """The runs of a FOLD that ended in a batch. `handles`: 0, 1, 2, ..., for each end.
+    """The runs of a FOLD that ended in a batch.
 
     `update` fills the slots of a run from its first event, `counter` is the slot of its count, -1 for none.
     """
 
-    def __init__(self, ends: Ends, update: SlotUpdate | None, counter: int, batch: Batch) -> None:
-        super().__init__(ends)
+    def __init__(self, targets: list[Target], update: SlotUpdate | None, counter: int, batch: Batch) -> None:
+        super().__init__(targets)
         self.update = update
         self.counter = counter
         self.batch = batch
-        self.handles: Integers = integers_of(range(len(ends.targets)))
         self._numbers: Integers = integers()
         self._upto: i64 = 0
         self._slots: list[Slots] = []  # of runs that were there before the batch

@@ -29,7 +29,7 @@ SEARCH_COST: Final = 60.0
 
 
 def drawn(automata: Sequence[tuple[str, Automaton]]) -> Graph:
-    """The automata merged again, because families store no states. O(automata)."""
+    """The automata merged again, as they were written. O(automata)."""
     forest = Forest()
     served: dict[int, list[str]] = {}
     for name, automaton in automata:
@@ -72,15 +72,11 @@ def explained(directory: Directory, places: Sequence[Place], schema_of: SchemaOf
 def _space_line(directory: Directory, space: Space, places: int, schema_of: SchemaOf) -> str:
     """What a key space finds, and the structures that find it."""
     statics = list(directory.statics[space.number].values())
-    families = [place.family for static in statics for place in static.places if place.family is not None]
-    arcs = sum(len(static.arcs) for static in statics)
-    indexed = sum(len(static.arcs) for static in statics if static.arcs.indexed())
-    found = [
-        (arcs, "start arc", f" ({indexed} in an arc index)" if indexed else ""),
-        (sum(len(family.members) for family in families), "family member", " in sorted columns"),
-    ]
-    known = [counted(n, what) + how for n, what, how in found if n]
-    starts = f"{', '.join(known)} under {counted(len(statics), 'key')}" if known else "nothing starts here"
+    arcs = sum(map(len, statics))
+    indexed = sum(len(static) for static in statics if static.indexed())
+    how = f" ({indexed} in an arc index)" if indexed else ""
+    under = f" under {counted(len(statics), 'key')}"
+    starts = counted(arcs, "start arc") + how + under if arcs else "nothing starts here"
     return f"{_space(space, schema_of)}: {starts}; {counted(places, 'place')} where runs wait"
 
 
@@ -94,8 +90,7 @@ def _cost_line(directory: Directory, spaces: list[Space]) -> str:
         statics = list(directory.statics[space.number].values())
         cost += PROBE_COST
         each = [
-            (ARC_COST * len(s.arcs) if not s.arcs.indexed() else SEARCH_COST + ARC_COST * len(s.arcs) / BLOCK)
-            + SEARCH_COST * len(s.places)
+            ARC_COST * len(s) if not s.indexed() else SEARCH_COST + ARC_COST * len(s) / BLOCK
             for s in statics
         ]
         cost += sum(each) / max(1, len(each))

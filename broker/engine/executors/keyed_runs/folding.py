@@ -122,7 +122,7 @@ class ColumnFolding:
                     run = _recalled(fold, cell, runs, at, self.kept, found)
             elif place < 0:
                 place = roster.add(runs, at, last)
-            found.end(i, roster, place, roster.handles, number, 1, run)
+            found.end(i, roster, place, number, run)
 
 
 def _tell_of_end(watches: list[Watch], runs: FoldNumbers) -> None:

@@ -22,7 +22,7 @@ class KeyedRunsPlan(MergedPlan):
     __slots__ = ()
 
     executor = "keyed_runs"
-    version = 1
+    version = 2
     figures = ()
     kind = "keyed runs"
     section = "keyed runs"

@@ -2,12 +2,11 @@
 
 Here: the location of each shared state and arc (the key space and cell of a start arc, the place of a state), and its
 removal when the last subscriber leaves. A change costs the size of the subscription, not of the program. Not here: runs
-(a program never holds one), names and text (catalog), subscriptions without states (bulk).
+(a program never holds one), names and text (catalog).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import final
 
@@ -15,8 +14,6 @@ from ....algebra.normal_form import Form, duration_bound
 from ....automaton.automaton import Automaton
 from ....automaton.diagram import Graph
 from ....automaton.sharing import Change, End, Forest, SharedState
-from ....language.marked_literals import Literals
-from ...compiler.recipes import Recipe
 from ...index.spaces import Key, Space
 from ...program.directory import Directory
 from ...program.recipient import Recipient
@@ -26,7 +23,6 @@ from ...program.watcher import Watch, Watcher
 from ..merged import MergedAutomata, MergedRuns, SchemaOf
 from .column_runs import ColumnRuns
 from .explanation import drawn, explained
-from .grouped_subscriptions import Bulk
 from .waiting import WaitingState
 
 
@@ -43,19 +39,18 @@ class StartArc:
 
 @final
 class KeyedAutomata(MergedAutomata):
-    """Shared states and ends with their places and arcs, and the groups of subscriptions without states."""
+    """Shared states and ends with their places and arcs."""
 
     def __init__(self, directory: Directory) -> None:
         super().__init__(directory)
         self.forest = Forest()
-        self.bulk = Bulk(directory)
         self.places: dict[int, Place] = {}
         self._starts: dict[int, StartArc] = {}
         self._ends: dict[int, Transition] = {}
         self._forward_bounds: dict[int, int | None] = {}
 
     def runs(self) -> MergedRuns:
-        return ColumnRuns(self.directory, self.places, self.bulk)
+        return ColumnRuns(self.directory, self.places)
 
     def add(self, automaton: Automaton, subscriber: Recipient | None, feed: Feed | None) -> object:
         end, change = self.forest.insert(automaton)
@@ -100,12 +95,6 @@ class KeyedAutomata(MergedAutomata):
             self.places[node.number].lineage += difference
             node = node.parent
 
-    def join(self, recipe: Recipe, subscriber: Recipient) -> bool:
-        return self.bulk.join(recipe, subscriber)
-
-    def leave(self, recipe: Recipe, subscriber: Recipient, branch: int) -> None:
-        self.bulk.leave(recipe, subscriber, branch)
-
     def watch(self, end: object, watcher: Watcher, states: list[int]) -> None:
         assert isinstance(end, End)
         for node in end.path():
@@ -129,10 +118,6 @@ class KeyedAutomata(MergedAutomata):
                 return self.target(end) is cause.target
             cause = cause.place
         return any(self.places[node.number] is cause for node in end.path())
-
-    def concerns_member(self, cause: object, recipe: Recipe, literals: Literals) -> bool:
-        place = cause.place if isinstance(cause, Transition) else cause
-        return place is not None and self.bulk.place(recipe, literals) is place
 
     # --- coming -------------------------------------------------------------------------------------------------
 
@@ -166,7 +151,7 @@ class KeyedAutomata(MergedAutomata):
         if not start.enrolled:
             start.enrolled = True
             self.directory.count(start.space.stream, 1)
-            self.directory.static(start.space, start.key).arcs.add(start.transition)
+            self.directory.static(start.space, start.key).add(start.transition)
 
     def _add_arc(self, node: SharedState, arc: Transition) -> None:
         """Add an arc out of a state in which runs wait one by one."""
@@ -238,14 +223,10 @@ class KeyedAutomata(MergedAutomata):
         if start.enrolled:
             start.enrolled = False
             self.directory.count(start.space.stream, -1)
-            self.directory.static(start.space, start.key).arcs.remove(start.transition)
+            self.directory.static(start.space, start.key).remove(start.transition)
             self.directory.prune(start.space, start.key)
 
     # --- inspection ---------------------------------------------------------------------------------------------
-
-    def all_places(self) -> list[Place]:
-        """Places of single states and of families."""
-        return [*self.places.values(), *self.bulk.places()]
 
     def size(self, end: object) -> int:
         assert isinstance(end, End)
@@ -253,28 +234,20 @@ class KeyedAutomata(MergedAutomata):
 
     def statistics(self) -> dict[str, int]:
         return {
-            "states": sum(1 for _ in self.forest.nodes()) + self.bulk.states(self.forest.starts),
-            "families": sum(1 for place in self.all_places() if place.family is not None),
+            "states": sum(1 for _ in self.forest.nodes()),
             "key_spaces": len(self.directory.statics),
         }
 
     def explained(self, schema_of: SchemaOf) -> list[str]:
-        return explained(self.directory, self.all_places(), schema_of)
+        return explained(self.directory, list(self.places.values()), schema_of)
 
     def waiting_states(self, end: object) -> list[object]:
         assert isinstance(end, End)
-        return [WaitingState(self.places[node.number], node.depth, -math.inf) for node in end.path()]
-
-    def waiting_states_of_member(self, recipe: Recipe, literals: Literals) -> list[object]:
-        place, bounds = self.bulk.place(recipe, literals), recipe.bounds(literals)
-        return [] if place is None or bounds is None else [WaitingState(place, 1, bounds.low)]
+        return [WaitingState(self.places[node.number], node.depth) for node in end.path()]
 
     def shared(self, end: object) -> list[int]:
         assert isinstance(end, End)
         return [node.references for node in end.path()]
-
-    def company(self, recipe: Recipe, literals: Literals) -> int:
-        return self.bulk.company(recipe, literals)
 
     def drawn(self, automata: Sequence[tuple[str, Automaton]]) -> Graph:
         return drawn(automata)
@@ -286,7 +259,6 @@ class KeyedAutomata(MergedAutomata):
         self.forest.check_invariants()
         nodes = {node.number for node in self.forest.nodes() if node.parent is not None}
         assert nodes == set(self.places)
-        self.bulk.check_invariants()
-        for place in self.all_places():
+        for place in self.places.values():
             place.arcs.check_invariants()
-        assert not any(place.dead for place in self.all_places())
+            assert not place.dead

@@ -1,9 +1,9 @@
 """Runs in cells by key, and the effect of an event on them (semantics 1.7).
 
 For each key space of the event's stream: one lookup; then in the cell that it finds 1. start arcs whose guard holds
-begin new runs, and families begin one run for all members whose guard holds; 2. each waiting run is *affected* if it
-does not overlap the event and theta holds. If its place has a loop and the loop's guard fails, nothing follows;
-otherwise every arc whose guard holds makes a new run or a match. The affected run ends in both cases.
+begin new runs; 2. each waiting run is *affected* if it does not overlap the event and theta holds. If its place has a
+loop and the loop's guard fails, nothing follows; otherwise every arc whose guard holds makes a new run or a match. The
+affected run ends in both cases.
 
 Simultaneous events need no pending lists. A new run's `t1` is now, and an event affects only runs that ended before it
 began, so no event of the same epoch affects the new run. An affected run gets a stamp and stays, so that it still sees
@@ -31,10 +31,10 @@ from ...index.arcs import ArcIndex
 from ...index.spaces import Key, Space, waiting_key
 from ...matches.batch_events import Fault
 from ...matches.sources import Lineage, PartialMatch, WaitingRun
-from ...program.directory import Directory, Static
+from ...program.directory import Directory
 from ...program.target import Target
 from ...program.transition import Place, SlotUpdate, Transition
-from ..merged import MergedOrder, MergedRuns
+from ..merged import MergedRuns
 from ..trace import mixed
 from .cells import (
     ENDED,
@@ -52,7 +52,6 @@ from .cells import (
     sweep,
 )
 from .dump import dumped, loaded
-from .grouped_subscriptions import Bulk
 from .waiting import WaitingState, waiting_runs
 from .waiting_events import WaitingEvents
 
@@ -61,13 +60,12 @@ FEW_RUNS: Final = 8  # times the arcs that are tried one by one: so many runs of
 
 
 class KeyedRuns(MergedRuns):
-    """The runs of a program. `places` are those of its states, by number; `bulk` has those of families."""
+    """The runs of a program. `places` are those of its states, by number."""
 
-    def __init__(self, directory: Directory, places: dict[int, Place], bulk: Bulk) -> None:
+    def __init__(self, directory: Directory, places: dict[int, Place]) -> None:
         super().__init__()
         self.directory = directory
         self.places = places
-        self.bulk = bulk
         self.cells: list[dict[Key, Cell]] = []
         self.waiting: list[WaitingEvents] = []  # by space, as the cells
         self.few_runs: i64 = FEW_RUNS * directory.options.arcs_few
@@ -136,20 +134,11 @@ class KeyedRuns(MergedRuns):
                 self.waiting[space.number].unpack(cell)
                 self._drop_if_empty(cell)  # nobody needs its runs any more
             if cell.static is not None:
-                self._begin(cell.static)
+                self._lead_on(cell.static, None, (), (), self.length)
             if cell.runs:
                 self._affect(cell)
                 if not cell.runs:
                     self._drop_if_empty(cell)
-
-    def _begin(self, static: Static) -> None:
-        """Apply start arcs and families: begin new runs, and report matches of single events."""
-        row = self.row
-        self._lead_on(static.arcs, None, (), (), self.length)
-        for place in static.places:
-            family = place.family
-            if family is not None and family.starts_any(row):
-                self._enter(place, None, None)
 
     def _affect(self, cell: Cell) -> None:
         """Step each waiting run that the event affects, and end it."""
@@ -214,12 +203,6 @@ class KeyedRuns(MergedRuns):
     def _step(self, run: Run, place: Place) -> None:
         """Make the successors of an affected run."""
         row = self.row
-        family = place.family
-        if family is not None:
-            found = self.found
-            family.completed(run.row, row, found.targets)
-            found.complete(self.index, run)
-            return
         span = self.time - run.t0 + 1
         rebind = place.rebind
         if rebind is not None:
@@ -358,35 +341,29 @@ class KeyedRuns(MergedRuns):
             now = now if self.now_at is None else self.now_at(state.place.space.stream)
         return waiting_runs(self.cells, self.waiting, states, since, now)
 
-    def dump(self, runs: Sequence[PartialMatch], order: MergedOrder) -> Any:
-        return dumped([run for run in runs if isinstance(run, Run)], self._addressed(order))
+    def dump(self, runs: Sequence[PartialMatch], ends: Sequence[object]) -> Any:
+        return dumped([run for run in runs if isinstance(run, Run)], self._addressed(ends))
 
-    def load(self, data: Any, order: MergedOrder) -> list[PartialMatch]:
-        runs = loaded(data, self._addressed(order))
+    def load(self, data: Any, ends: Sequence[object]) -> list[PartialMatch]:
+        runs = loaded(data, self._addressed(ends))
         for run in runs:
             self.insert(run, waiting_key(run.place.key, run.row, run.slots))
         return list(runs)
 
-    def _addressed(self, order: MergedOrder) -> list[Place]:
+    def _addressed(self, ends: Sequence[object]) -> list[Place]:
         """Every place of the program, in an order that depends only on the order of the subscriptions."""
         found: dict[int, Place] = {}
-        for end in order.ends:
+        for end in ends:
             assert isinstance(end, End)
             for node in end.path():
                 place = self.places[node.number]
                 found.setdefault(id(place), place)
-        for recipe, literals in order.members:
-            family = self.bulk.place(recipe, literals)
-            if family is not None:
-                found.setdefault(id(family), family)
         return list(found.values())
 
     def statistics(self) -> dict[str, int]:
-        runs = [run for run in self.live() if isinstance(run, Run)]
         return {
             "cells": sum(len(cells) for cells in self.cells),
-            "runs": sum(1 if run.place.family is None else run.place.family.count(run.row) for run in runs),
-            "run_objects": len(runs),
+            "runs": len(self.live()),
             "runs_begun": self.begun,
         }
 

@@ -11,17 +11,16 @@ from typing import NamedTuple, final
 from ...index.spaces import Key
 from ...matches.sources import WaitingRun
 from ...program.transition import Place
-from .cells import Cell, Run, live
+from .cells import Cell, live
 from .waiting_events import WaitingEvents
 
 
 @final
 class WaitingState(NamedTuple):
-    """A state of a subscription's automaton: its place, and in that of a family the least start of the member."""
+    """A state of a subscription's automaton, and its place."""
 
     place: Place
     state: int
-    low: float
 
 
 def waiting_runs(
@@ -38,10 +37,5 @@ def waiting_runs(
             whole = key if isinstance(key, tuple) else (key,)
             for run in cell.runs if cell.waiting < 0 else kept[number].runs(cell):
                 state = by_place.get(id(run.place))
-                own = state is not None and run.born > since and live(run, now) and _started(run, state.low)
+                own = state is not None and run.born > since and live(run, now)
                 yield WaitingRun(whole, state.state, int(run.t0), []) if own and state is not None else None
-
-
-def _started(run: Run, low: float) -> bool:
-    family = run.place.family
-    return family is None or family.start.of(run.row) >= low

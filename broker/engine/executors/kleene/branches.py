@@ -16,11 +16,11 @@ from mypy_extensions import i64, mypyc_attr
 
 from ....automaton.automaton import Report
 from ....events.schema import Row
-from ...matches.completions import Completions
+from ...matches.completions import Audience, Completions
 from ...matches.match_graph import Found
 from ...matches.sources import Assigned, Item, Matched, MatchSource, WaitingRun
 from ...program.account import Account
-from ..contract import NOTHING_DUE, Executor, Input, Member
+from ..contract import NOTHING_DUE, ByPlace, EventExecutor, Input, Member, alike
 from .kleene_plan import KleenePlan
 from .machine import KleeneMachine
 from .tables import RunBounds
@@ -61,7 +61,7 @@ class BranchRuns:
 
 
 @final
-class BranchingMachine(Executor):
+class BranchingMachine(EventExecutor, ByPlace):
     """The runs of one subscription."""
 
     def __init__(
@@ -74,11 +74,15 @@ class BranchingMachine(Executor):
         columns: bool,
     ) -> None:
         account = Account(bounds.work, bounds.earned)
-        super().__init__(account, inputs, plans[0].automaton.report == Report.COMPRESSED)
+        super().__init__(account, inputs)
+        self.compressed = plans[0].automaton.report == Report.COMPRESSED
         self.branches = [
             BranchRuns(KleeneMachine(plan, bounds, columns, account), own, known)
             for plan, own, known in zip(plans, operands, bits)
         ]
+
+    def audience(self) -> Audience:
+        return Audience(alike(self.member), self.compressed)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions

@@ -13,12 +13,11 @@ from mypy_extensions import i64
 
 from ....automaton.analyses.measures import measures_of, monotone
 from ....automaton.analyses.pasts import shares_pasts
-from ....automaton.automaton import Report
 from ....events.schema import Row
 from ...matches.completions import Audience, Completions
 from ...matches.sources import Item, WaitingRun, waiting_run
 from ...program.account import UNLIMITED, Account
-from ..contract import NOTHING_DUE, Executor, Input, Member
+from ..contract import NOTHING_DUE, ByPlace, EventExecutor, Input, Member, alike
 from .cell import RunCell
 from .columns import RunColumns
 from .kleene_plan import KleenePlan
@@ -44,7 +43,7 @@ def inputs_of(plan: KleenePlan) -> list[Input]:
 
 
 @final
-class KleeneMachine(Executor):
+class KleeneMachine(EventExecutor, ByPlace):
     """The runs of one subscription; `account`: the one that it shares with others. `columns`: runs are rows of numbers,
     or share their pasts, where their conditions allow it; otherwise each is an object."""
 
@@ -56,7 +55,7 @@ class KleeneMachine(Executor):
         account: Account | None = None,
     ) -> None:
         self.tables = Tables(plan, bounds or RunBounds(), account)
-        super().__init__(self.tables.account, inputs_of(plan), plan.automaton.report == Report.COMPRESSED)
+        super().__init__(self.tables.account, inputs_of(plan))
         self.plan = plan
         self.measures: MeasureReaders | None = None
         self.stacked = False
@@ -76,7 +75,7 @@ class KleeneMachine(Executor):
 
     def audience(self) -> Audience:
         """The subscribers."""
-        return RunsAudience(self.tables, [] if self.member is None else [self.member.target], self.compressed)
+        return RunsAudience(self.tables, alike(self.member), self.tables.compressed)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions

@@ -14,7 +14,7 @@ from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
 from ...options import Options
 from ..contract import Executor, Input
-from ..machine_plan import Known, MachinePlan, PlanMaker
+from ..machine_plan import Known, MachinePlan, PlanMaker, kept_by
 from .explanation import plan_lines
 from .kleene_plan import KleenePlan, compile_kleene
 from .machine import KleeneMachine, inputs_of
@@ -73,7 +73,7 @@ class PatternPlan(MachinePlan):
         lines: list[str] = []
         for name, plan, machine in known[:SHOWN]:
             lines += [f"{name}: {line}" for line in plan.lines()]
-            lines.append(f"{name}: how runs are kept: {'suspended' if machine is None else machine.method}")
+            lines.append(f"{name}: how runs are kept: {kept_by(machine)}")
         if len(known) > SHOWN:
             lines.append(f"and {len(known) - SHOWN} more patterns")
         if len(known) > 1:

@@ -15,11 +15,11 @@ from ....algebra.normal_form import ALWAYS
 from ....automaton.automaton import Automaton, Kind, Report, TimeModel
 from ....events.instant import FOREVER
 from ....events.schema import Row
-from ...matches.completions import Completions
+from ...matches.completions import Audience, Completions
 from ...matches.match_graph import Found, MatchGraph
 from ...matches.sources import Assigned, Expansion, Item, Lineage, Matched, PartialMatch, WaitingRun, ids
 from ...program.account import MATCH_UNITS, Account, Full
-from ..contract import NOTHING_DUE, Executor, Input, Member
+from ..contract import NOTHING_DUE, ByPlace, EventExecutor, Input, Member, OverEpochs, alike
 from ..trace import mixed
 from .interpreter import Interpreter
 from .run import CompletedRun, Consumed, Path, ReferenceRun, SeenEvent
@@ -28,21 +28,19 @@ LINK_BYTES: Final = 8  # of a run, for each event that it has
 TESTED_HERE: Final = ALWAYS  # the conditions that an index tests for the reference: none
 
 
-@final
-class Reference(Executor):
+class Reference(EventExecutor, ByPlace):
     """The runs of one automaton behind the contract."""
 
     def __init__(self, automaton: Automaton, account: Account) -> None:
-        one_for_all = automaton.report in (Report.COMPLETIONS, Report.COMPRESSED)
-        over_epochs = automaton.time is TimeModel.EPOCHS
-        super().__init__(account, inputs_of(automaton), one_for_all, epochs=over_epochs)
+        super().__init__(account, inputs_of(automaton))
         self.automaton = automaton
-        self.interpreter = Interpreter(automaton, not over_epochs)
+        self.epochs = automaton.time is TimeModel.EPOCHS
+        self.interpreter = Interpreter(automaton, not self.epochs)
         self._timed = {arc.source for arc in automaton.arcs if arc.kind is Kind.TIMEOUT}
 
-    @property
-    def method(self) -> str:
-        return "runs one by one, each tested with every event"
+    def audience(self) -> Audience:
+        one_for_all = self.automaton.report in (Report.COMPLETIONS, Report.COMPRESSED)
+        return Audience(alike(self.member), one_for_all)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
@@ -72,18 +70,9 @@ class Reference(Executor):
         if not matches:
             return
         self.account.spend(MATCH_UNITS * len(matches))
-        if self.epochs:
-            assert self.member is not None
-            target = self.member.target
-            for match in matches:
-                run = before_last(match)
-                if target.first is not None:
-                    found.targets.append(target)
-                    found.complete(found.event, run)
-                if target.feeds is not None and found.feeding:
-                    row, start, end, item, link = found.event_at(int(found.event))
-                    found.publish(run, target, row, start, end, item, link)
-            return
+        self._report(matches, found)
+
+    def _report(self, matches: list[CompletedRun], found: Completions) -> None:
         if self.automaton.report is not Report.COMPLETIONS:
             found.add(CompletedRuns(matches, False))
             return
@@ -92,9 +81,6 @@ class Reference(Executor):
             alike.setdefault(match.values, []).append(match)
         for each in alike.values():
             found.add(CompletedRuns(each, True))
-
-    def close_epoch(self) -> None:
-        self.interpreter.runs = [run for run in self.interpreter.runs if run.ended == FOREVER]
 
     def clear(self) -> None:
         self.interpreter = Interpreter(self.automaton, not self.epochs)
@@ -204,6 +190,26 @@ class Reference(Executor):
                 run.ended = ended[0]
             interpreter.runs.append(run)
         self._wait()
+
+
+@final
+class ReferenceOverEpochs(Reference, OverEpochs):
+    """The runs of an automaton over epochs."""
+
+    def _report(self, matches: list[CompletedRun], found: Completions) -> None:
+        assert self.member is not None
+        target = self.member.target
+        for match in matches:
+            run = before_last(match)
+            if target.first is not None:
+                found.targets.append(target)
+                found.complete(found.event, run)
+            if target.feeds is not None and found.feeding:
+                row, start, end, item, link = found.event_at(int(found.event))
+                found.publish(run, target, row, start, end, item, link)
+
+    def close_epoch(self) -> None:
+        self.interpreter.runs = [run for run in self.interpreter.runs if run.ended == FOREVER]
 
 
 def inputs_of(automaton: Automaton) -> list[Input]:

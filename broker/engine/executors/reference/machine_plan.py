@@ -16,7 +16,7 @@ from ...program.account import UNLIMITED, Account
 from ...program.target import Outcome
 from ..contract import Executor, Input
 from ..machine_plan import Known, MachinePlan, PlanMaker
-from .machine import Reference, inputs_of
+from .machine import Reference, ReferenceOverEpochs, inputs_of
 
 STYLES: Final[dict[Kind, EdgeKind]] = {Kind.LOOP: "rebind", Kind.KILL: "trigger"}
 
@@ -48,7 +48,7 @@ class ReferencePlan(MachinePlan):
 
     def make(self, options: Options) -> Executor:
         if self.automaton.time is TimeModel.EPOCHS:  # no option limits these
-            return Reference(self.automaton, Account(UNLIMITED, UNLIMITED))
+            return ReferenceOverEpochs(self.automaton, Account(UNLIMITED, UNLIMITED))
         return Reference(self.automaton, Account(options.work_max, options.work_earned, options.run_bytes_max))
 
     @classmethod
@@ -56,7 +56,7 @@ class ReferencePlan(MachinePlan):
         """The number of states of each automaton, and how its runs are stored."""
         return [
             f"{name}: {len(plan.automaton.states)} states; how runs are kept: "
-            f"{'suspended' if machine is None else machine.method}"
+            f"{'suspended' if machine is None else 'one by one, each tested with every event'}"
             for name, plan, machine in known
         ]
 

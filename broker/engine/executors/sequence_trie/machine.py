@@ -12,10 +12,10 @@ from typing import Any, cast, final
 
 from mypy_extensions import i64
 
-from ...matches.completions import Audience, Completions
+from ...matches.completions import Audience, Completions, Everybody
 from ...program.account import UNLIMITED, Account
 from ...program.target import Target
-from ..contract import EVERY_EVENT, Executor, Interest, Member
+from ..contract import EVERY_EVENT, BySymbols, Executor, Interest, Member
 from ..event_span import NO_EVENT, EventSpan
 from . import dump
 from .terms import Term
@@ -34,7 +34,7 @@ class Ending(Member):
 
 
 @final
-class SequenceTrie(Executor):
+class SequenceTrie(Executor, BySymbols):
     """The machine. A later member is another generation, so that subscriptions may join at any time.
 
     `again`: until a snapshot is loaded, its endings by the numbers of their terms. `names` of symbols: while loading,
@@ -42,22 +42,19 @@ class SequenceTrie(Executor):
     """
 
     def __init__(self) -> None:
-        super().__init__(Account(UNLIMITED, 0), [], True)
-        self.serves = True
+        super().__init__(Account(UNLIMITED, 0), [])
         self.interest = Interest(-1, EVERY_EVENT)
         self.words = WordTrie()
         self.spelled: dict[int, int] = {}  # symbols that words have, with the number of their places
         self.again: dict[int, Ending] = {}
         self.names: dict[int, int] = {}
 
-    @property
-    def method(self) -> str:
-        return "a trie of contiguous words"
-
     def audience(self) -> Audience:
-        """All subscribers, to report a failure. O(terms)."""
+        return Everybody(self._targets, True)
+
+    def _targets(self) -> list[Target]:
         endings = [cast(Ending, term.target) for term in dump.all_terms(self.words) if term.target is not None]
-        return Audience([ending.target for ending in endings], True)
+        return [ending.target for ending in endings]
 
     def count(self, symbols: list[int], times: int) -> None:
         """Add to the number of places of each of the symbols."""
@@ -66,7 +63,7 @@ class SequenceTrie(Executor):
             if not self.spelled[symbol]:
                 del self.spelled[symbol]
 
-    def take_rows(self, span: EventSpan, upto: i64, found: Completions) -> None:
+    def take_span(self, span: EventSpan, found: Completions) -> None:
         span.at = NO_EVENT
         spelled = self.spelled
         own = [symbol for symbol in span.symbols if symbol in spelled]

@@ -20,7 +20,7 @@ from ...matches.completions import HEADER, Audience, Completions
 from ...matches.sources import Item, WaitingRun
 from ...program.account import MATCH_UNITS, Account
 from ...program.target import Target
-from ..contract import Executor, Input, Member
+from ..contract import EventExecutor, Input, Member
 from .constants import RegisterText
 from .found import Contributions, LifetimeMatches, RegistersAudience
 from .owners import RegisterMember
@@ -30,7 +30,7 @@ CLEAN_MIN: Final = 64  # events between two drops of events that nothing needs a
 
 
 @final
-class RegisterMachine(Executor):
+class RegisterMachine(EventExecutor):
     """The runs of automata that begin alike. `seen`: the time of the newest event.
 
     Each member adds to the account what it would have alone.

@@ -22,7 +22,7 @@ from ...compiler.recently_used import Recent
 from ...options import Options
 from ...program.target import Outcome, Target
 from ..contract import EventKey, Executor, Input, Member
-from ..machine_plan import Known, MachinePlan, PlanMaker, counted
+from ..machine_plan import Known, MachinePlan, PlanMaker, counted, kept_by
 from ..revising import Reviser
 from .constants import RegisterForm, RegisterText, as_constant, as_float, is_exact, text_of
 from .machine import RegisterMachine, inputs_of
@@ -125,7 +125,7 @@ class RegisterPlan(MachinePlan):
         for name, plan, machine in known:
             automaton: Automaton = plan.automaton
             size = f"{counted(len(automaton.states), 'state')}, {counted(len(automaton.arcs), 'arc')}"
-            method = "suspended" if machine is None else machine.method
+            method = kept_by(machine)
             registers = counted(len(automaton.initial), "register")
             lines.append(f"{name}: {size}, {registers}; runs are kept {method}")
             lines += [f"{name}: {advice}" for advice in plan.advice()]

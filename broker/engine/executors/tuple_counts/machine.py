@@ -12,27 +12,26 @@ from typing import Any, final
 from mypy_extensions import i64
 
 from ....events.schema import Row
-from ...matches.completions import Completions
+from ...matches.completions import Audience, Completions
 from ...matches.sources import Item, WaitingRun, waiting_run
-from ..contract import Executor, Input, Member
+from ..contract import ByPlace, EventExecutor, Input, Member, alike
 from .partition import Partition
 from .tables import CountingTables
 
 
 @final
-class TupleCounts(Executor):
+class TupleCounts(EventExecutor, ByPlace):
     """The partitions by BY: by stream the attributes at `positions`. Without BY there is one, of the key ()."""
 
     def __init__(self, tables: CountingTables, positions: tuple[tuple[int, ...], ...], inputs: list[Input]) -> None:
-        super().__init__(tables.account, inputs, not tables.tuples)
+        super().__init__(tables.account, inputs)
         self.tables = tables
         self.partitioned: dict[Row, Partition] = {}
         self.positions = positions
         self.divided = len(positions) > 0
 
-    @property
-    def method(self) -> str:
-        return self.tables.method
+    def audience(self) -> Audience:
+        return Audience(alike(self.member), not self.tables.tuples)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions

@@ -19,7 +19,7 @@ from ....events.schema import Row
 from ...matches.completions import Audience, Completions
 from ...matches.sources import Item, WaitingRun
 from ...program.account import Account
-from ..contract import NOTHING_DUE, Executor, Member
+from ..contract import NOTHING_DUE, EventExecutor, Member, alike
 from .cell import WindowCell, drop_idle, looked, sizes, slots_of
 from .completing import CompletedPanes
 from .longest import LongestWindows
@@ -31,7 +31,7 @@ from .window_matches import WindowAudience, waiting_starts
 END: Final = FOREVER - 1  # an alarm that only the end of the input passes
 
 
-class SleepingMachine(Executor):
+class SleepingMachine(EventExecutor):
     """A machine that sleeps while no partition has open windows, if its tables allow it. `opened`: how many have some;
     `keys_max`: the most partitions; `shift`: inputs before the conditions, the first of which is every event."""
 
@@ -95,7 +95,7 @@ class WindowMachine(SleepingMachine):
         return f"starts in groups of equal future; windows told {how}{self.needed.attention()}"
 
     def audience(self) -> Audience:
-        return WindowAudience([] if self.member is None else [self.member.target], self.tables)
+        return WindowAudience(alike(self.member), self.tables)
 
     def take(
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions

@@ -22,7 +22,7 @@ from ...options import Options
 from ...program.account import Account
 from ...program.target import Outcome
 from ..contract import EventKey, EventPlaces, Executor, Input
-from ..machine_plan import Known, MachinePlan, PlanMaker
+from ..machine_plan import Known, MachinePlan, PlanMaker, kept_by
 from ..revising import Reviser
 from .machine import WindowMachine
 from .pane_machine import PaneMachine, keeps_panes
@@ -143,7 +143,7 @@ class WindowsPlan(MachinePlan):
         for name, plan, machine in known:
             lines += [f"{name}: {line}" for line in windows_lines(plan.windows)]
             lines[-1] += "".join(plan._given_up())
-            lines.append(f"{name}: {'suspended' if machine is None else machine.method}")
+            lines.append(f"{name}: {kept_by(machine)}")
         return lines
 
     @classmethod

@@ -20,7 +20,7 @@ from ....events.schema import Row
 from ...matches.completions import HEADER, Audience, Completions
 from ...matches.sources import Item, WaitingRun
 from ...program.account import Account
-from ..contract import NOTHING_DUE, Executor, Member
+from ..contract import NOTHING_DUE, EventExecutor, Member, alike
 from ..event_ids import EventIds
 from ..event_span import EventSpan
 from ..packed import Integers, integers, roomy
@@ -51,7 +51,7 @@ def keeps_panes(tables: WindowTables, counts: bool) -> bool:
 
 
 @final
-class PaneMachine(Executor):
+class PaneMachine(EventExecutor):
     """The partitions of one subscription, by the attributes of BY. `keys_max`: the most partitions."""
 
     def __init__(
@@ -85,14 +85,14 @@ class PaneMachine(Executor):
         return self.rule.method
 
     def audience(self) -> Audience:
-        targets = [] if self.member is None else [self.member.target]
+        targets = alike(self.member)
         return PaneAudience(targets, self.tables, summed(self.tables), self.rule.overlap)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
     def take_span(self, span: EventSpan, found: Completions) -> None:
         end: i64 = len(span.times)
-        if not self.tables.timed and self.account.left >= UNITS * (end - span.at):
+        if end > 1 and not self.tables.timed and self.account.left >= UNITS * (end - span.at):
             span.moved = True
             self.at = span.at
             self._take_several(span.times, span.batch, span.ids, end, found)

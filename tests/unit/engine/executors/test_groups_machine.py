@@ -108,7 +108,7 @@ def test_explain_names_the_group_and_what_has_none() -> None:
     assert "other: group 1 shares 2 steps on S with a.ty = 'A'" in lines
     assert "one: how runs are kept: a next match for 2 members, 3 constants each" in lines
     assert any(line.startswith("one: cost of an event: a visit of the group") for line in lines)
-    assert "groups: 2 subscriptions in 1 groups" in lines
+    assert "groups: 2 subscriptions in 1 group" in lines
     reason = "an operand repeats, and runs stay where they move"
     assert any(line.startswith(f"kleene: executor kleene; not groups: {reason}") for line in lines)
     assert "kleene: cost of an event: it visits each run: each event of a key may double its runs" in "\n".join(lines)

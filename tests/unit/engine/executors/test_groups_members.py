@@ -44,9 +44,13 @@ def check(members: Members, kept: Points, chance: random.Random, d: int, coarse:
     assert sorted(found) == sorted(h for h in dominated if kept[h][1] <= first)
     assert members.possible(column, 1) or not dominated
     before = int(out.members_upto)
-    count = members.find_points(above, column, 1, out)
+    count = members.find(column, 1, first, out, above)
     found = [int(out.members[before + i]) for i in range(count)]
-    assert sorted(found) == sorted(h for h in dominated if kept[h][0][0] > above)
+    assert sorted(found) == sorted(h for h in dominated if kept[h][0][0] > above and kept[h][1] <= first)
+    before = int(out.members_upto)
+    count = members.find_points(column, 1, out)
+    found = [int(out.members[before + i]) for i in range(count)]
+    assert sorted(found) == sorted(dominated)
     for i, handle in enumerate(found):
         assert ([out.hits[i * d + j] for j in range(d)], out.hits_since[i]) == kept[handle]
     others = [p[axis] for p, _ in kept.values() if all(p[j] <= x[j] for j in range(d) if j != axis)]

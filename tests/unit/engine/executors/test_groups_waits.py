@@ -32,7 +32,6 @@ from broker.engine.executors.groups.any_match import AnyMatchCell, AnyMatchTempl
 from broker.engine.executors.groups.any_template import AnyTemplate
 from broker.engine.executors.groups.cell import GroupCell
 from broker.engine.executors.groups.coordinates import ATTRIBUTE, CoordinateBound
-from broker.engine.executors.groups.history import HistoryCell, HistoryTemplate
 from broker.engine.executors.groups.late_pairs import LatePairsCell
 from broker.engine.executors.groups.members import Members
 from broker.engine.executors.groups.next_match import NextMatchCell
@@ -94,9 +93,6 @@ def by_start(paths: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     return sorted(paths, key=lambda path: (path[-1], path[0]))
 
 
-FIXED = Condition(2, "span", "<=")  # the common window is a literal of all: the last one
-
-
 # --- next matches ---------------------------------------------------------------------------------------------------
 
 
@@ -156,39 +152,6 @@ def test_next_matches(script: list[Action], kind: str, window: bool, epochs: boo
     compare(
         script, cell, turning("<=", ">", ">", ">", "within"),
         lambda events, own: by_start(alone(steps, events, own, not epochs)),
-    )  # fmt: skip
-
-
-# --- three steps and more -------------------------------------------------------------------------------------------
-
-
-@MANY
-@given(scripts([THRESHOLDS, THRESHOLDS, WINDOWS], steps=60), st.booleans(), st.booleans())
-def test_history(script: list[Action], common: bool, other: bool) -> None:
-    """`a: price > A [AND volume > 1], b: price <= B, c: price > A`, B <= A, next match."""
-    script = [
-        Join(each.key, (max(each.literals[:2]), min(each.literals[:2]), each.literals[2])) if isinstance(each, Join)
-        else each for each in script
-    ]  # fmt: skip
-    d = 2 if common else 3
-    first = clause((0, least(0)))
-    if other:
-        d += 1
-        first = clause((0, least(0)), (d - 1, least(3, VOLUME)))
-    made = HistoryTemplate(
-        d, first, clause((1, most(1))), clause((0, least(0))),
-        within=WITHIN if common else -1, window=-1 if common else 2,
-    )  # fmt: skip
-    operators = [">", "<=", *([] if common else ["within"]), *([">"] if other else [])]
-
-    def turn(own: Sequence[float]) -> list[float]:
-        return turning(*operators)([*own[:2], *([] if common else [own[2]]), 1.0])
-
-    start = [least(0), least(3, VOLUME)] if other else [least(0)]
-    steps = [Step(NEXT, [start]), Step(SKIP, [[most(1)]]), Step(SKIP, [[least(0), FIXED]])]
-    compare(
-        script, lambda: HistoryCell(made), turn,
-        lambda events, own: by_start(alone(steps, events, (*own[:2], WITHIN if common else own[2], 1.0), True)),
     )  # fmt: skip
 
 
