@@ -10,6 +10,7 @@ Here: those tables, the constants, and the ranges of an event. Hot. Not here: me
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from itertools import pairwise
 from typing import Any, Final, final
 
@@ -35,10 +36,10 @@ NO_VALUE: Final = -2  # a null instead of where its equals are
 @final
 class FamilyConstants:
     """The constants of a family's members, in the order in which members are counted: ascending by the first constant,
-    then by the next ones. `all`: of each member the constants; `by_place`: the same by their places.
+    then by the next ones. `all`: of each member the constants; `by_place`: the same by their place.
 
-    `apart`: members differ at several places. Then `known` has the different constants of each place, ascending, and
-    `ranks`, by place and member, the index of its constant among these, as members were when `settle` was called.
+    `apart`: members differ at several places. Then, made again by `settle` after a change, `known` has the different
+    constants of each place, ascending, and `ranks`, by place and member, the index of its constant among these.
     """
 
     def __init__(self, width: int) -> None:
@@ -47,38 +48,48 @@ class FamilyConstants:
         self.known: list[list[Any]] = []
         self.ranks: list[Integers] = []
         self.apart = False
-        self._settled = width == 1
+        self._counts: list[dict[Any, int]] = [{} for _ in range(width)]  # of members, by place and constant
+        self._settled = False
 
     def insert(self, at: int, constants: tuple[Any, ...]) -> None:
-        """O(members)."""
+        """O(members), as of a memory move."""
         self.all.insert(at, constants)
         for place, constant in enumerate(constants):
             self.by_place[place].insert(at, constant)
-        self._settled = len(constants) == 1
+            self._counts[place][constant] = self._counts[place].get(constant, 0) + 1
+        self._changed()
 
     def remove(self, at: int) -> None:
-        """O(members)."""
-        for place in range(len(self.all.pop(at))):
+        """O(members), as of a memory move."""
+        for place, constant in enumerate(self.all.pop(at)):
             del self.by_place[place][at]
-        self._settled = len(self.by_place) == 1
+            counts = self._counts[place]
+            counts[constant] -= 1
+            if counts[constant] == 0:
+                del counts[constant]
+        self._changed()
+
+    def _changed(self) -> None:
+        self.apart = sum([len(counts) > 1 for counts in self._counts]) > 1
+        self._settled = False
 
     def settle(self) -> i64:
-        """Have all lists as members are now; returns how many these are. After a change O(members), and where these
-        differ at several places, times their logarithm."""
-        if not self._settled:
+        """Have all lists as members are now; returns how many these are. O(members log members) after a change, if
+        they differ at several places."""
+        if self.apart and not self._settled:
             self._settled = True
-            different = [constants for constants in self.by_place if len(set(constants)) > 1]
-            self.apart = len(different) > 1
-            self.known, self.ranks = [], []
-            for constants in self.by_place if self.apart else []:
-                self.known.append(sorted(set(constants)))
-                index = {constant: at for at, constant in enumerate(self.known[-1])}
+            self.known = [sorted(counts) for counts in self._counts]
+            self.ranks = []
+            for known, constants in zip(self.known, self.by_place):
+                index = {constant: at for at, constant in enumerate(known)}
                 self.ranks.append(integers_of([index[constant] for constant in constants]))
         return len(self.all)
 
     def check_invariants(self) -> None:
         assert all(one <= other for one, other in pairwise(self.all))
-        assert [list(each) for each in zip(*self.all)] == (self.by_place if self.all else [])
+        for place, constants in enumerate(self.by_place):
+            assert constants == [each[place] for each in self.all]
+            assert self._counts[place] == Counter(constants)
 
 
 @final

@@ -145,7 +145,8 @@ class FamilyMachine(SleepingMachine):
             self.count_opened(-1 if opened else 1)
         if len(family.cell.before) > 0:
             family.cell.remember(row, time)
-        self.complain()
+        if self.stepper.lost > 0:
+            self.complain()
         return True
 
     def _cell(self, key: Any) -> FamilyCell | None:

@@ -57,9 +57,8 @@ class SleepingMachine(EventExecutor):
 
     def complain(self) -> None:
         """Report the limits that the current event has hit."""
-        if self.stepper.lost > 0:
-            self.lost += self.stepper.lost
-            self.stepper.lost = 0
+        self.lost += self.stepper.lost
+        self.stepper.lost = 0
 
 
 @final
@@ -102,8 +101,10 @@ class WindowMachine(SleepingMachine):
     ) -> bool:
         tables = self.tables
         cell = self.only
-        if (cell is None or cell.columns.count == 0) and not holds(self.begin, row, (), NO_TIME, 1, 1):
-            return False  # it is in no window
+        begin = self.begin
+        if begin is not None and (cell is None or cell.columns.count == 0):
+            if not holds(begin, row, (), NO_TIME, 1, 1):
+                return False  # it is in no window
         key: Any = ()
         if cell is None:
             key = tables.partition(row)
@@ -143,7 +144,8 @@ class WindowMachine(SleepingMachine):
             self._wait(cell)
         if len(cell.before) > 0:
             cell.remember(row, time)
-        self.complain()
+        if stepper.lost > 0:
+            self.complain()
         return True
 
     def _tried(self, row: Row) -> i64:
