@@ -235,7 +235,8 @@ def _text_test(expression: syntax.TextTest, scope: Scope) -> Term:
     if operand.type not in ("string", TEXTS):
         found = f"found a value of type {operand.type}"
         refuse(scope.text, expression.operand.at, f"expected a string before {word}, {found}")
-    tests = [Function(expression.operator, (operand, Constant(p.value, "string")), "bool") for p in expression.patterns]
+    patterns = dict.fromkeys([pattern.value for pattern in expression.patterns])
+    tests = [Function(expression.operator, (operand, Constant(each, "string")), "bool") for each in patterns]
     any_of: Term = tests[0] if len(tests) == 1 else Disjunction(tuple(tests))
     return Negation(any_of) if expression.negated else any_of
 

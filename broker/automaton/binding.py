@@ -19,9 +19,11 @@ from ..algebra.terms import (
     Arithmetic,
     Attribute,
     Comparison,
+    Conjunction,
     Constant,
     Disjunction,
     Function,
+    Negation,
     Register,
     Term,
     children,
@@ -222,7 +224,7 @@ class MarkedParts:
 
 def _has_marks(elapsed: Sequence[Elapsed]) -> bool:
     limits = [limit for each in elapsed for limits in each.allowed for limit in limits]
-    return any(number_in(limit) is not None for limit in limits)
+    return any(number_in(limit) is not None for limit in limits) or any(each.said.numbers for each in elapsed)
 
 
 def _in_time(elapsed: Elapsed, bound: BoundLiterals) -> Elapsed:
@@ -259,6 +261,12 @@ def _written_maker(term: Term) -> TermMaker:
         case Disjunction(operands):
             makers = [_written_maker(operand) for operand in operands]
             return lambda literals: _alternatives([maker(literals) for maker in makers])
+        case Negation(operand):
+            inner = _written_maker(operand)
+            return lambda literals: Negation(inner(literals))
+        case Conjunction(operands):
+            parts = [_written_maker(operand) for operand in operands]
+            return lambda literals: Conjunction(tuple([part(literals) for part in parts]))
         case _:
             return lambda literals: replace_leaves(term, exchanger(literals))
 

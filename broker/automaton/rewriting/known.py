@@ -6,6 +6,7 @@ Here: one such set. Not here: which atoms hold where (facts).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Final, TypeAlias, final
 
 from ...algebra.functions import IS_NULL
@@ -75,6 +76,14 @@ class KnownAtoms:
     def constant(self, term: Term) -> Constant | None:
         """A constant that the term equals."""
         return next((each for each in self.equals(term) if isinstance(each, Constant)), None)
+
+    def contradicts(self) -> bool:
+        """Whether a term would equal two different constants, so that the atoms never hold together."""
+        return any(
+            not equal(one.value, other.value)
+            for members in {id(members): members for members in self._class.values()}.values()
+            for one, other in pairwise([each for each in members if isinstance(each, Constant)])
+        )
 
     def present(self, term: Term) -> bool:
         """Whether the term is not null."""

@@ -83,6 +83,8 @@ def _asked(automaton: Automaton, facts: Facts, state: int) -> list[Comparison]:
     if not ways or any(way.peeks or not way.guard for way in ways):
         return []
     wanted = [KnownAtoms(facts.taken(way)) for way in ways]
+    if any(known.contradicts() for known in wanted):
+        return []  # of what never holds anything follows
     return [
         atom
         for atom in sorted(wanted[0].atoms, key=key)
