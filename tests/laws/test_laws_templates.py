@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from strategies import afa, cayuga_queries, composite_subscriptions, group_queries, sase, typed_queries, windows
@@ -127,12 +128,19 @@ def compare(schemas: dict[str, Schema], language: str, text: str, data: st.DataO
         shape = shape_of(text)
     assume(shape is not None)
     assert shape is not None
-    bound, parsed = engines(schemas, data.draw(st.sampled_from([(), ("groups",)])))
+    off: tuple[str, ...] = data.draw(st.sampled_from([(), ("groups",)]))
+    other = exchanged(text, shape, data.draw(others(shape)))
+    note(other)
+    check(schemas, language, text, other, off, **options)
+
+
+def check(
+    schemas: dict[str, Schema], language: str, text: str, other: str, off: tuple[str, ...] = (), **options: Any
+) -> None:
+    bound, parsed = engines(schemas, off)
     for engine in (bound, parsed):  # both, because key spaces stay when a subscription leaves
         if isinstance(installed(engine, language, text, **options), Subscriber):
             engine.unsubscribe("q")
-    other = exchanged(text, shape, data.draw(others(shape)))
-    note(other)
     one, two = installed(bound, language, other, **options), installed(parsed, language, other, **options)
     if not isinstance(one, Subscriber) or not isinstance(two, Subscriber):
         assert one == two
@@ -262,3 +270,22 @@ def test_a_shape_keeps_what_is_no_literal(syntax: CelQuery) -> None:
     parsed = cayuga.parse(exchanged(text, shape, shape.literals))
     assert parsed == syntax
     assert len(shape.literals) == len(shape.places) == len(shape.units)
+
+
+PAIR = "SELECT * FROM FILTER{ty = 'B' AND p > 2}(FILTER{ty = 'B' AND k >= 3}(S) NEXT{$2.ty = 'A'} S)"
+EQUAL = "PATTERN SEQ(S a, S b) WHERE strict_contiguity(a, b) { b.u.g LIKE~ ('u', 'v') } WITHIN 0"
+LESS = "PATTERN SEQ(S a, S b) WHERE strict_contiguity(a, b) { b.u.g NOT LIKE~ ('u', 'v') } WITHIN 0"
+AT_ONCE = "FROM S a: ty = 'A' b: ty = 'A' MATCH a @(t(a) - t(b) >= 0 us) @(t(b) - t(a) <= 0 us), b"
+
+
+@pytest.mark.parametrize(
+    ("schemas", "language", "text", "other"),
+    [
+        pytest.param({"S": Schema.declare(group_queries.SCHEMA)}, "cayuga", PAIR, PAIR, id="what never holds"),
+        pytest.param(dict(sase.SCHEMAS), "sase", EQUAL, EQUAL.replace("'v'", "'u'"), id="equal patterns"),
+        pytest.param(dict(sase.SCHEMAS), "sase", LESS, LESS.replace("'v'", "'u'"), id="equal patterns behind NOT"),
+        pytest.param(dict(composite_subscriptions.SCHEMAS), "ptopss", AT_ONCE, AT_ONCE, id="limits that meet"),
+    ],
+)
+def test_what_templates_once_said_otherwise(schemas: dict[str, Schema], language: str, text: str, other: str) -> None:
+    check(schemas, language, text, other)
