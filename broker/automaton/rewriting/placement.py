@@ -84,7 +84,7 @@ def _asked(automaton: Automaton, facts: Facts, state: int) -> list[Comparison]:
         return []
     wanted = [KnownAtoms(facts.taken(way)) for way in ways]
     if any(known.contradicts() for known in wanted):
-        return []  # of what never holds anything follows
+        return []  # no run takes this way; from a contradiction any atom would follow
     return [
         atom
         for atom in sorted(wanted[0].atoms, key=key)

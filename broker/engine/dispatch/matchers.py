@@ -86,7 +86,7 @@ class Matcher:
             found.add(None)
 
     def _report(self, found: Completions) -> None:
-        """Let the next row be for all subscribers of now: some may leave before it is read."""
+        """Address the next row to all present subscribers, since some may leave before it is read."""
         audience = self.audience()
         audience.everybody()
         found.serve(audience)

@@ -51,10 +51,6 @@ class EventSpan:
         if len(self.rows) == 0:
             self.rows, self.items = self.batch.rows(), self.ids.all()
 
-    def row(self, at: i64) -> Row:
-        """The values of one event. O(attributes)."""
-        return self.rows[at] if len(self.rows) > 0 else self.batch.row(at)
-
     def link_all(self) -> None:
         """Link all events, one behind the other. O(events)."""
         at: i64

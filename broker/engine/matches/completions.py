@@ -106,7 +106,7 @@ class Audience:
 
 @final
 class Everybody(Audience):
-    """The subscribers of a machine whose rows name their own: all, for what is reported to them together."""
+    """All subscribers of a machine whose rows of matches name their own; for reports of limits and failures."""
 
     def __init__(self, targets: Callable[[], list[Target]], compressed: bool) -> None:
         super().__init__([], compressed)

@@ -57,7 +57,8 @@ class NextMatchCell(GroupCell):
         self._items: i64 = 0  # in all heaps
         self._kept: i64 = 0  # of these after the last sweep
         self._serial: i64 = 0
-        self._level = -INFINITY  # the number of the last event that has met whoever asks for no more, and that event
+        # What the last event reached that satisfied a second condition, so all that ask for no more; and its number.
+        self._level = -INFINITY
         self._since: i64 = -1
         for each in self.logs.each():
             each.clear()
@@ -158,8 +159,8 @@ class NextMatchCell(GroupCell):
         self, beginning: Beginning, reached: float, first: i64, upto: i64, event: i64, out: MatchBlocks
     ) -> i64:  # fmt: skip
         """Write the members whose second condition the event satisfies, as far as they may wait with the starts from
-        `first` to `upto`; returns their number. Whose condition the last such event has satisfied, too, waits only with
-        what has begun since then."""
+        `first` to `upto`; returns their number. A member whose condition the last such event satisfied, too, waits only
+        with the starts since then."""
         template, members, x, level = self.template, self.members, self.template.x, self._level
         found: i64 = 0
         if reached > level:

@@ -85,8 +85,7 @@ class PaneMachine(EventExecutor):
         return self.rule.method
 
     def audience(self) -> Audience:
-        targets = alike(self.member)
-        return PaneAudience(targets, self.tables, summed(self.tables), self.rule.overlap)
+        return PaneAudience(alike(self.member), self.tables, summed(self.tables), self.rule.overlap)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
