@@ -9,7 +9,7 @@ Here: forms, terms, automata. Not here: marks (language/marked_literals), templa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, final
 
@@ -400,3 +400,29 @@ def _clauses_apart(one: list[list[str | int]], other: list[list[str | int]]) -> 
     return True  # one has all atoms of the other and more: the order does not depend on them
 
 
+def constants(automaton: Automaton) -> Iterator[Any]:
+    """The values of all constants, WITHIN and other bounds of time, with the marks that they have.
+
+    Here, as compiled code would read durations as plain integers, without their marks.
+    """
+    yield automaton.within
+    for asked in [asked for arc in automaton.arcs for asked in arc.elapsed]:
+        yield from (limit for limits in asked.allowed for limit in limits if number_in(limit) is not None)
+    for condition in () if automaton.machines is None else automaton.machines.conditions:
+        yield condition.duration
+    for term in _terms(automaton):
+        for leaf in leaves(term):
+            if isinstance(leaf, Constant):
+                yield leaf.value
+
+
+def _terms(automaton: Automaton) -> Iterator[Term]:
+    for form in [state.theta for state in automaton.states]:
+        yield from (atom for clause in form for atom in clause)
+    for form in () if automaton.windows is None else automaton.windows.atoms:
+        yield from (atom for clause in form for atom in clause)
+    for arc in automaton.arcs:
+        for form in (arc.guard, arc.rest):
+            yield from (atom for clause in form for atom in clause)
+        yield from arc.output
+        yield from (source.term for source in arc.update if isinstance(source, Computed))

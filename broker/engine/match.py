@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from ..events.schema import Value
 from .matches.sources import Expansion
@@ -88,14 +88,33 @@ class Match(NamedTuple):
         return found
 
 
+Rest: TypeAlias = tuple[
+    dict[str, list[int]] | None,
+    int | None,
+    bool,
+    str | None,
+    Notice | None,
+    Expansion | None,
+    tuple[int, int | None] | None,
+    bool,
+]
+"""The fields of a match from `bindings` on."""
+NOTHING_ELSE: Final[Rest] = (None, None, False, None, None, None, None, False)
+
+
 def found_match(
-    subscription: str, id: str, start: int, end: int, lineage: list[int] | None, data: dict[str, Value],
-    bindings: dict[str, list[int]] | None = None, tuples: int | None = None, incomplete: bool = False,
-    expansion: Expansion | None = None, lifetime: tuple[int, int | None] | None = None, withdrawn: bool = False,
-) -> Match:  # fmt: skip
+    subscription: str,
+    id: str,
+    start: int,
+    end: int,
+    lineage: list[int] | None,
+    data: dict[str, Value],
+    rest: Rest = NOTHING_ELSE,
+) -> Match:
     """A match. Costs half of what the constructor of named tuples does, which is written in Python."""
+    bindings, tuples, incomplete, limit, notice, expansion, lifetime, withdrawn = rest
     fields = (
-        subscription, id, start, end, lineage, data, bindings, tuples, incomplete, None, None, expansion, lifetime,
+        subscription, id, start, end, lineage, data, bindings, tuples, incomplete, limit, notice, expansion, lifetime,
         withdrawn,
     )  # fmt: skip
     return tuple.__new__(Match, fields)

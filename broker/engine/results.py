@@ -13,7 +13,7 @@ from typing import Any, Final, final, overload
 
 from ..events.batch import Batch, batch_of_rows
 from .executors.event_ids import EventIds
-from .match import BYTES_LIMIT, FAILURE, UNMADE, WORK_LIMIT, Failed, Match, found_match
+from .match import BYTES_LIMIT, FAILURE, UNMADE, WORK_LIMIT, Failed, Match, Rest, found_match
 from .matches.completions import Completions, served
 from .matches.composed import NO_MATCH, Composed
 from .matches.parts import ResultParts
@@ -155,12 +155,14 @@ class Results(Sequence[Match]):
         data = outcome.named(values)
         start, end, incomplete, lifetime = matched.start, matched.end, source.doubtful(), matched.lifetime
         if not subscriber.shows_lineage():
-            return found_match(name, identity, start, end, None, data, None, tuples, incomplete, None, lifetime)
+            rest: Rest = (None, tuples, incomplete, None, None, None, lifetime, False)
+            return found_match(name, identity, start, end, None, data, rest)
         names = subscriber.told.operands
         lineage = contributed(matched)
         bindings = bound(matched, names) if names else None
         expansion = None if composed.each_one else source.expansion(names)
-        return found_match(name, identity, start, end, lineage, data, bindings, tuples, incomplete, expansion, lifetime)
+        rest = (bindings, tuples, incomplete, None, None, expansion, lifetime, False)
+        return found_match(name, identity, start, end, lineage, data, rest)
 
     def __len__(self) -> int:
         counted = self._offsets is not None or self.parts.machines > 0

@@ -244,6 +244,25 @@ def test_texts_whose_constants_have_one_order_have_one_form() -> None:
     assert len(set(forms)) == 5
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("ptopss", "FROM S a: v > 1 b: v < 3 MATCH (a AND b) @(t(b) - t(a) <= {})"),
+        ("ptopss", "FROM S BY ty a: v > 1 b: v < 3 MATCH a; b @(t(b) - t(a) <= {})"),
+        ("ptopss", "FROM S a: v > 1 b: v < 3 MATCH a AND b WITHIN {}"),
+        ("sase", "PATTERN SEQ(S a, S b) WHERE skip_till_next_match(a, b) {{ a.v > 1 AND b.v < 3 }} WITHIN {}"),
+        ("cayuga", "SELECT v FROM FILTER{{DUR <= {}}}(FILTER{{v > 1}}S NEXT{{$2.v < 3}} S)"),
+    ],
+)
+def test_texts_with_other_durations_have_one_form(language: str, text: str) -> None:
+    """Compiled, too, where a duration that is read as a plain integer loses its mark."""
+    engine = Engine()
+    engine.add_stream("S", windows.SCHEMA.declared())
+    for duration in range(5, 15):
+        engine.subscribe(f"q{duration}", language, text.format(f"{duration} s"))
+    assert len({id(subscriber.form) for subscriber in engine.catalog.subscriptions.values()}) == 1
+
+
 def test_a_prepared_query_takes_literals_in_another_order() -> None:
     text = "FROM S WINDOW AFTER any* MATCHING [v > {}] any* [v < {}]"
     events = [(time, (None, value, None)) for time, value in enumerate([1, 6, 4, 2, 9, 3])]

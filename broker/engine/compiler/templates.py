@@ -12,14 +12,14 @@ tuple: these are the coordinates of groups. Here: templates. Not here: marks (la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias, final
 
 from ...algebra.operators import Query
-from ...algebra.terms import Constant, LiteralUsed, Term, leaves
+from ...algebra.terms import LiteralUsed
 from ...automaton.analyses.traced import tracing
-from ...automaton.automaton import Automaton, Computed
-from ...automaton.binding import AutomatonMaker, MarkedParts
+from ...automaton.automaton import Automaton
+from ...automaton.binding import AutomatonMaker, MarkedParts, constants
 from ...automaton.compilation import Compiled
 from ...language.marked_literals import Literals, chosen, mark, number_in
 from ..executors.machine_plan import MachinePlan, PlanMaker
@@ -63,10 +63,10 @@ class MachineTemplate:
     def __init__(self, automaton: Automaton, planned: Planning) -> None:
         self.automaton = automaton
         self._planned = planned
-        constants = list(_constants(automaton))
-        marks = dict.fromkeys(number for c in constants if (number := number_in(c)) is not None)
+        found = list(constants(automaton))
+        marks = dict.fromkeys(number for c in found if (number := number_in(c)) is not None)
         self._used = list(marks)
-        self._fixed = list(dict.fromkeys((type(c), c) for c in constants if number_in(c) is None))
+        self._fixed = list(dict.fromkeys((type(c), c) for c in found if number_in(c) is None))
         self._parts = MarkedParts()
         self._bound = self._parts.automaton(automaton)
         self._kept: dict[Equalities, _KeptPlan | None] = {}
@@ -163,30 +163,5 @@ class _KeptPlan:
 
 def marks_in(automata: tuple[Automaton, ...]) -> set[int]:
     """The numbers of the literals that occur in automata."""
-    found = (number_in(value) for automaton in automata for value in _constants(automaton))
+    found = (number_in(value) for automaton in automata for value in constants(automaton))
     return {max(number, ~number) for number in found if number is not None}
-
-
-def _constants(automaton: Automaton) -> Iterator[Any]:
-    """The values of all constants, WITHIN and other bounds of time."""
-    yield automaton.within
-    for asked in [asked for arc in automaton.arcs for asked in arc.elapsed]:
-        yield from (limit for limits in asked.allowed for limit in limits if number_in(limit) is not None)
-    for condition in () if automaton.machines is None else automaton.machines.conditions:
-        yield condition.duration
-    for term in _terms(automaton):
-        for leaf in leaves(term):
-            if isinstance(leaf, Constant):
-                yield leaf.value
-
-
-def _terms(automaton: Automaton) -> Iterator[Term]:
-    for form in [state.theta for state in automaton.states]:
-        yield from (atom for clause in form for atom in clause)
-    for form in () if automaton.windows is None else automaton.windows.atoms:
-        yield from (atom for clause in form for atom in clause)
-    for arc in automaton.arcs:
-        for form in (arc.guard, arc.rest):
-            yield from (atom for clause in form for atom in clause)
-        yield from arc.output
-        yield from (source.term for source in arc.update if isinstance(source, Computed))

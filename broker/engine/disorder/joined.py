@@ -14,7 +14,7 @@ from typing import Final, final, overload
 from ...events.schema import Row, Value
 from ..executors.revising import Revision
 from ..executors.trace import MASK
-from ..match import Failed, Match, found_match
+from ..match import Failed, Match
 from ..matches.result_rows import ResultRows
 from ..matches.result_table import ResultTable, names_of, table_of
 from ..matches.sources import contributed
@@ -88,7 +88,7 @@ class RevisedResults(Sequence[Match]):
     def _match(self, subscriber: Subscriber, revision: Revision) -> Match:
         inserted, source = revision
         matched = source.one()
-        return found_match(
+        return Match(
             subscriber.name,
             self.result_ids.of(subscriber).id("", matched.trace, 0),
             matched.start,
