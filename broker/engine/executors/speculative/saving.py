@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....events.instant import FOREVER
 from .changes import RunNode
 from .kept import keep_nodes, kept_nodes
 from .speculation import Speculation
@@ -29,7 +28,7 @@ def dump(speculation: Speculation) -> Any:
         ]
         for key, timeline in speculation.timelines.items()
     ]
-    return [int(speculation.newest), int(speculation.promised), timelines, speculation.queues()]
+    return [int(speculation.newest), int(speculation.promised), timelines, int(speculation.passed)]
 
 
 def dump_settled(speculation: Speculation, time: int) -> Any:
@@ -40,22 +39,19 @@ def dump_settled(speculation: Speculation, time: int) -> Any:
         nodes = [_dumped(node) for node in kept_nodes(timeline)]
         if len(nodes) > 0:
             timelines.append([list(timeline.key), nodes, []])
-    newest, within = time - 1, int(speculation.within)
-    ending = [] if within >= FOREVER else [[key, newest + within] for key, _, _ in timelines]
-    return [newest, time, timelines, [[], ending]]
+    return [time - 1, time, timelines, 0]
 
 
 def load(speculation: Speculation, data: Any) -> None:
     """The inverse, into an empty object whose arcs have been written. The results of the events that are loaded are
     changes again. Raises KeyError, TypeError or ValueError for other data."""
-    newest, promised, timelines, queues = data
+    newest, promised, timelines, passed = data
     for key, cleaned, entries in timelines:
         timeline = speculation.timeline(tuple(key))
         keep_nodes(timeline, [_loaded(node) for node in cleaned])
         for stream, time, order, id, row in entries:
             speculation.take(stream, time, order, id, tuple(row))
-    speculation.newest, speculation.promised = newest, promised
-    speculation.enqueue(queues)
+    speculation.newest, speculation.promised, speculation.passed = newest, promised, passed
 
 
 def _dumped(node: RunNode) -> list[Any]:

@@ -62,7 +62,7 @@ class Speculation:
 
     `runs_max`: the most nodes of an event, and the most runs of a key that wait.
 
-    `labels`: what digests say of the targets of arcs.
+    `labels`: what digests say of the targets of arcs. `passed`: events and promises since all keys were cleaned.
     """
 
     def __init__(
@@ -96,14 +96,7 @@ class Speculation:
         self._unchanged = Changes(self.layout, self.within, lineage)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
-        # Timelines with events, and with runs alone, in the order of the times from which on there is something to do.
-        self._cleaning: list[Timeline] = []
-        self._cleaning_times: list[int] = []
-        self._cleaned: i64 = 0
-        self._ending: list[Timeline] = []
-        self._ending_times: list[int] = []
-        self._ended: i64 = 0
-        self._stale: i64 = 0  # timelines in the last queue that were dropped
+        self.passed: i64 = 0
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -124,8 +117,7 @@ class Speculation:
         timeline.insert(entry, self.changes)
         if time > self.newest:
             self.newest = time
-        if not timeline.queued:
-            self._queue(timeline)
+        self.passed += 1
 
     def take_batch(self, stream: i64, times: list[int], orders: list[int], ids: list[int], rows: list[Row]) -> None:
         """The same for many events of a stream, in the order of their arrival."""
@@ -183,30 +175,18 @@ class Speculation:
     # --- time ---------------------------------------------------------------------------------------------------
 
     def punctuate(self, time: int) -> None:
-        """Promise that no event before that time comes or is withdrawn any more. O(keys with something to drop)."""
+        """Promise that no event before that time comes or is withdrawn any more, and now and then forget what only
+        such events would need. O(1), amortised; at most O(keys and what is dropped)."""
         self.promised = time
-        while self._cleaned < len(self._cleaning) and self._cleaning_times[self._cleaned] < time:
-            timeline = self._cleaning[self._cleaned]
-            self._cleaned += 1
-            timeline.queued = False
+        self.passed += 1
+        if self.passed < len(self.timelines):
+            return
+        self.passed = 0
+        for key, timeline in list(self.timelines.items()):
             timeline.clean(time)
-            self._queue(timeline)
-        while self._ended < len(self._ending) and self._ending_times[self._ended] <= time:
-            timeline = self._ending[self._ended]
-            self._ended += 1
-            timeline.ending = False
-            if not self._has(timeline):
-                self._stale -= 1
-            elif not timeline.queued:
-                self._queue(timeline)
-        if 2 * self._stale > len(self._ending) - self._ended:
-            self._sift()
-        if 2 * self._cleaned > len(self._cleaning):
-            del self._cleaning[: self._cleaned], self._cleaning_times[: self._cleaned]
-            self._cleaned = 0
-        if 2 * self._ended > len(self._ending):
-            del self._ending[: self._ended], self._ending_times[: self._ended]
-            self._ended = 0
+            if timeline.idle(time):
+                del self.timelines[key]
+                self._alone = None
         self.table.forget(time)
 
     def punctuate_key(self, key: Row, time: int) -> None:
@@ -214,60 +194,6 @@ class Speculation:
         timeline = self.timelines.get(key)
         if timeline is not None:
             timeline.clean(time)
-
-    def _queue(self, timeline: Timeline) -> None:
-        """Enter a timeline where punctuations find it when it has something to clean, or drop it.
-
-        The times are those of the newest event, which never decrease: no time in a timeline is later.
-        """
-        if len(timeline.entries) > 0:
-            timeline.queued = True
-            self._cleaning.append(timeline)
-            self._cleaning_times.append(self.newest)
-        elif timeline.idle(self.promised):
-            self.timelines.pop(timeline.key, None)
-            self._alone = None
-            if timeline.ending:
-                self._stale += 1
-        elif self.within < FOREVER and not timeline.ending:
-            timeline.ending = True
-            self._ending.append(timeline)
-            self._ending_times.append(self.newest + self.within)
-
-    def _sift(self) -> None:
-        """Take timelines that were dropped out of the queue of those that end. O(its length)."""
-        left = [at for at in range(int(self._ended), len(self._ending)) if self._has(self._ending[at])]
-        self._ending_times = [self._ending_times[at] for at in left]
-        self._ending = [self._ending[at] for at in left]
-        self._ended = self._stale = 0
-
-    def _has(self, timeline: Timeline) -> bool:
-        """Whether a timeline in a queue was not dropped since."""
-        return self.timelines.get(timeline.key) is timeline
-
-    def queues(self) -> list[list[list[Any]]]:
-        """The keys that punctuations visit, and when: a state that is saved must drop them at the same time."""
-        cleaning = list(zip(self._cleaning, self._cleaning_times))[self._cleaned :]
-        ending = list(zip(self._ending, self._ending_times))[self._ended :]
-        return [
-            [[list(timeline.key), time] for timeline, time in queue if self._has(timeline)]
-            for queue in (cleaning, ending)
-        ]
-
-    def enqueue(self, queues: Any) -> None:
-        """The inverse."""
-        for timeline in self.timelines.values():
-            timeline.queued = timeline.ending = False
-        cleaning, ending = queues
-        self._cleaning = [self.timelines[tuple(key)] for key, _ in cleaning]
-        self._ending = [self.timelines[tuple(key)] for key, _ in ending]
-        self._cleaning_times = [time for _, time in cleaning]
-        self._ending_times = [time for _, time in ending]
-        self._cleaned = self._ended = self._stale = 0
-        for timeline in self._cleaning:
-            timeline.queued = True
-        for timeline in self._ending:
-            timeline.ending = True
 
     def compact(self) -> None:
         """Drop the nodes that no block has any more. O(keys, events, nodes and links); amortised O(1) a node."""
@@ -402,8 +328,6 @@ class Speculation:
     def check_invariants(self) -> None:
         for timeline in self.timelines.values():
             timeline.check_invariants()
-            waits = timeline.queued or (timeline.ending and len(timeline.entries) == 0)
-            assert waits or self.within == FOREVER, "a punctuation finds what it can clean"
 
 
 def _takes_none(arc: Arc | None) -> bool:

@@ -34,7 +34,7 @@ def bit(state: i64) -> i64:
 @final
 class Timeline:
     """`entries`: the events that are not final. `cleaned` nodes from `kept` on are the block of the last event that was
-    dropped. `queued`, `ending`: whether the timeline waits for a punctuation to clean it, or until its runs end.
+    dropped.
     """
 
     def __init__(self, stepper: BlockStepper, key: Row, sharing: bool, visits: Visits | None) -> None:
@@ -47,8 +47,6 @@ class Timeline:
         self.cleaned: i64 = 0
         self.ended: i64 = 0  # finals among the cleaned nodes
         self.visited: i64 = 0
-        self.queued = False
-        self.ending = False
         self.visits = visits
         self.runs: WaitingRuns | None = None if visits is None else WaitingRuns(stepper.arena.layout)
 

@@ -130,9 +130,9 @@ class MergedUnits:
 
     def _pass(self, other: MergedUnits) -> None:
         """Let another group of some of the members have their runs."""
-        newest, promised, timelines, queues = dump(self.speculation)
+        newest, promised, timelines, swept = dump(self.speculation)
         passed = [[key, other.own_nodes(self, nodes), entries] for key, nodes, entries in timelines]
-        load(other.speculation, [newest, promised, passed, queues])
+        load(other.speculation, [newest, promised, passed, swept])
         other.speculation.settle()  # what is found again was reported
 
     def own_nodes(self, before: MergedUnits, nodes: list[list[Any]]) -> list[list[Any]]:
@@ -365,8 +365,6 @@ class RegistersTogether:
             return  # no event had come
         self.begun = True
         self.groups = []
-        if isinstance(data[0], int):  # of the time before members ran together
-            data = [[[[ALONE, [0]]], data]]
         for units, runs in data:
             own = [(place, [self.members[number] for number in numbers]) for place, numbers in units]
             group = MergedUnits(own, self.runs_max)
