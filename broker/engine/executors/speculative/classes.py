@@ -104,6 +104,16 @@ class EventClasses:
         self._attributes: list[int] = []
         self._cuts: list[EventCuts] = []
 
+    def knows(self, made: Written) -> bool:
+        """Number the conditions of an arc on events alone, if all have numbers. O(1), or O(their sizes) once."""
+        if made.terms.numbered != self.numbering:
+            keys = [(int(made.stream), alone) for alone in made.terms.alone]
+            if any(key not in self.numbers for key in keys):
+                return False
+            made.terms.numbers = [self.numbers[key] for key in keys]
+            made.terms.numbered = self.numbering
+        return True
+
     def number(self, arcs: list[list[Written]]) -> bool:
         """Number the conditions of all arcs. If that is not as it was, forget the classes and return True. O(arcs)."""
         before = self.numbers

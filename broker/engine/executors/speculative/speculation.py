@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ....automaton.arc_updates import ChangedArcs
-from ....automaton.automaton import Arc, Automaton, Kind
+from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import UNLIMITED
@@ -24,10 +23,9 @@ from .changes import Changes
 from .compaction import Compaction
 from .entries import TimelineEntry
 from .nodes import BlockStepper
-from .timeline import ALL_STATES, Timeline, bit
+from .timeline import Timeline
 from .visits import Visits
 from .wait_states import wait_states
-from .written import Written
 
 LISTS_MAX: Final = 131_072  # lists of arcs, of states and classes, beyond which classes are forgotten
 CLASSES_MIN: Final = 256  # classes that are always kept
@@ -37,8 +35,7 @@ SLACK: Final = 256  # nodes beyond three times the live ones, at which the arena
 class SpeculationSwitches(NamedTuple):
     """`lineage`: results name their events, and results that differ only in these are different. For comparison:
     `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
-    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions,
-    `passing`: a change of arcs passes over events whose runs cannot follow them. `slack`: how many nodes are wasted, at
+    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions. `slack`: how many nodes are wasted, at
     most, beyond those that are there. `classes_max`: how many classes of events are known, or twice those of the stored
     ones; 0: as the number of states says.
     """
@@ -48,7 +45,6 @@ class SpeculationSwitches(NamedTuple):
     cancelling: bool = True
     waiting: bool = True
     cutting: bool = True
-    passing: bool = True
     slack: int = SLACK
     classes_max: int = 0
 
@@ -76,7 +72,6 @@ class Speculation:
         self.lineage = lineage = switches.lineage
         self.sharing = switches.sharing
         self.cancelling = switches.cancelling
-        self.passing = switches.passing
         self.layout = NodeLayout(automaton)
         self.arena = Arena(self.layout)
         self._spare = Arena(self.layout)
@@ -214,41 +209,16 @@ class Speculation:
         Stored events of the interval are processed again; the state that earlier events led to stays.
         """
         self._stop_waiting()
-        self._renew(self.table.write(arcs), begin, end, ALL_STATES)
-
-    def change(self, changed: ChangedArcs) -> None:
-        """The same where it is known how they differ. O(these arcs, others of their states, and events in the
-        interval)."""
-        changes, begin, end = changed.changes, changed.begin, changed.end
-        if changes is None or any(_takes_none(before) or any(map(_takes_none, after)) for before, after in changes):
-            self.write(changed.automaton.arcs, begin, end)
+        classes = self.table.write(arcs)
+        if not classes and begin > self.newest:
             return
-        self._stop_waiting()
-        table = self.table
-        classes = False
-        states: i64 = 0
-        for before, after in changes:
-            held = [arc for arc in after if len(arc.guard) > 0]  # others are not there
-            if before is None:
-                for arc in held:
-                    there = table.arcs_of(arc.source)
-                    states |= bit(arc.source)
-                    classes = table.amend(arc.source, len(there), [table.prepare(arc)], begin, end) or classes
-                continue
-            there = table.arcs_of(before.source)
-            states |= bit(before.source)
-            for place in range(len(there)):
-                was = there[place]
-                if was.arc is before:
-                    rest = [was.lasting(arc.begin, arc.end, arc) for arc in held]
-                    classes = table.amend(before.source, place, rest, begin, end) or classes
-                    break
-        self._renew(classes, begin, end, states)
-
-    def amend(self, state: int, place: int, arcs: list[Written], begin: int, end: int) -> None:
-        """The same for one arc: exchange that of a state at a place for others (see ArcTable)."""
-        self._stop_waiting()
-        self._renew(self.table.amend(state, place, arcs, begin, end), begin, end, bit(state))
+        for timeline in self.timelines.values():
+            if classes:
+                for entry in timeline.entries:
+                    entry.klass = self.table.classify(entry.stream, entry.row)
+            first = timeline.place(begin, -FOREVER)
+            if first < len(timeline.entries):
+                timeline.renew(first, timeline.place(end, -FOREVER), self.changes)
 
     def _stop_waiting(self) -> None:
         """Where arcs change, no state waits any more. O(events and nodes), the first time."""
@@ -261,19 +231,6 @@ class Speculation:
         self.visits = None
         for timeline in self.timelines.values():
             timeline.expand(states)
-
-    def _renew(self, classes: bool, begin: i64, end: i64, states: i64) -> None:
-        if not classes and begin > self.newest:
-            return
-        if not self.passing:
-            states = ALL_STATES
-        for timeline in self.timelines.values():
-            if classes:
-                for entry in timeline.entries:
-                    entry.klass = self.table.classify(entry.stream, entry.row)
-            first = timeline.place(begin, -FOREVER)
-            if first < len(timeline.entries):
-                timeline.renew(first, timeline.place(end, -FOREVER), states, self.changes)
 
     # --- results ------------------------------------------------------------------------------------------------
 
@@ -328,8 +285,3 @@ class Speculation:
     def check_invariants(self) -> None:
         for timeline in self.timelines.values():
             timeline.check_invariants()
-
-
-def _takes_none(arc: Arc | None) -> bool:
-    """Whether an arc takes no event."""
-    return arc is not None and arc.kind is Kind.EPSILON

@@ -9,7 +9,7 @@ Here: one key. Hot. Not here: keys (speculation), blocks (nodes).
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import final
 
 from mypy_extensions import i64
 
@@ -20,15 +20,6 @@ from .entries import TimelineEntry
 from .nodes import BlockStepper
 from .visits import Visits
 from .waiting import WaitingRuns
-
-STATES_MASK: Final = 31  # states with one bit differ by a multiple of one more
-ALL_STATES: Final = -1
-
-
-def bit(state: i64) -> i64:
-    """The bit of a state, which it shares with others; that of the start is 1."""
-    found: i64 = 1
-    return found << (state & STATES_MASK)
 
 
 @final
@@ -117,27 +108,18 @@ class Timeline:
             self._replace(at, upto, first, made, changes)
             at += 1
 
-    def renew(self, first: i64, upto: i64, states: i64, changes: Changes) -> None:
-        """Compute the blocks of these events, whose arcs have changed, again, and later ones until one is unchanged.
-
-        `states`: the states whose arcs have changed, as `bit` gives them; ALL_STATES. As long as no block has become
-        another one, those behind a block without such a state are passed over.
-        """
+    def renew(self, first: i64, upto: i64, changes: Changes) -> None:
+        """Compute the blocks of these events, whose arcs have changed, again, and later ones until one is unchanged."""
         entries = self.entries
         arena = self.arena
         n: i64 = len(entries)
         at = first
         same = True
         while at < n:
+            if same and at >= upto:
+                return
             entry = entries[at]
             before, count = self._before(at)
-            if same:
-                if at >= upto:
-                    return
-                if not self._concerns(before, count, states):
-                    at += 1
-                    continue
-            begun = arena.top
             made = self._step(entry, before, count, True)
             begun = arena.top - made
             same = self._equal(entry.first, entry.count, begun, made)
@@ -146,18 +128,6 @@ class Timeline:
             else:
                 self._replace(at, entry.count, begun, made, changes)
             at += 1
-
-    def _concerns(self, first: i64, count: i64, states: i64) -> bool:
-        """Whether the event behind a block may follow an arc of one of these states; it may begin a run."""
-        if states & 1 == 1:
-            return True
-        words = self.arena.words
-        stride = self.arena.layout.stride
-        met: i64 = 0
-        i: i64
-        for i in range(first, first + count):
-            met |= states >> (words[i * stride + STATE] & STATES_MASK)
-        return met & 1 == 1
 
     def _replace(self, at: i64, upto: i64, first: i64, made: i64, changes: Changes) -> None:
         """Exchange the first `upto` nodes of a block for those that were made, `made` nodes from `first` on."""

@@ -260,7 +260,7 @@ class RegistersTogether:
     def write(self, member: RegisterMember, changed: ChangedArcs) -> None:
         """Replace the arcs of a member. The others keep theirs.
 
-        O(arcs that differ, and events in the interval); the first time for a member that shares states, also O(runs of
+        O(arcs, and events in the interval); the first time for a member that shares states, also O(runs of
         its group).
         """
         if not self.begun:
@@ -274,7 +274,7 @@ class RegistersTogether:
             self.groups.append(alone)
             group = alone
         member.write(changed.automaton)
-        group.speculation.change(changed)
+        group.speculation.write(changed.automaton.arcs, changed.begin, changed.end)
 
     def found(self) -> i64:
         """How many changes have not been shown."""
