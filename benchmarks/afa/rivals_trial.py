@@ -143,7 +143,7 @@ class Repairing:
 
     def size(self) -> tuple[int, int]:
         self.runs.compact()
-        return int(self.runs.stepper.made), int(self.runs.arena.top)
+        return int(self.runs.stepper.made), int(self.runs.arena.count)
 
 
 class Numbered:

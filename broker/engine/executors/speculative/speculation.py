@@ -7,7 +7,7 @@ was found and lost within one batch is not reported. Not here: one key (timeline
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from mypy_extensions import i64
 
@@ -16,9 +16,8 @@ from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import UNLIMITED
-from ..packed import Floats, Integers
 from .arcs import ArcTable
-from .arena import START, STATE, Arena, NodeLayout, read_registers
+from .arena import START, STATE, Arena, NodeLayout, Records
 from .changes import Changes
 from .compaction import Compaction
 from .entries import TimelineEntry
@@ -33,14 +32,12 @@ SLACK: Final = 256  # nodes beyond three times the live ones, at which the arena
 
 
 class SpeculationSwitches(NamedTuple):
-    """`lineage`: results name their events, and results that differ only in these are different. For comparison:
-    `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
-    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions. `slack`: how many nodes are wasted, at
-    most, beyond those that are there. `classes_max`: how many classes of events are known, or twice those of the stored
-    ones; 0: as the number of states says.
+    """For comparison: `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go
+    within a batch, `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by
+    regions. `slack`: how many nodes are wasted, at most, beyond those that are there. `classes_max`: how many classes
+    of events are known, or twice those of the stored ones; 0: as the number of states says.
     """
 
-    lineage: bool = True
     sharing: bool = True
     cancelling: bool = True
     waiting: bool = True
@@ -69,7 +66,6 @@ class Speculation:
         switches: SpeculationSwitches = STANDARD,
     ) -> None:
         self.automaton = automaton
-        self.lineage = lineage = switches.lineage
         self.sharing = switches.sharing
         self.cancelling = switches.cancelling
         self.layout = NodeLayout(automaton)
@@ -80,15 +76,15 @@ class Speculation:
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
         states = wait_states(automaton, self.layout) if switches.waiting else []
         self.table.waiting = states
-        self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, lineage, states, runs_max)
+        self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, states, runs_max)
         self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
-        self.changes = Changes(self.layout, self.within, lineage)
+        self.changes = Changes(self.layout, self.within)
         self.newest: i64 = -FOREVER
         self.promised: i64 = -FOREVER
         self.slack: i64 = switches.slack
         self.full = self.full_links = self.slack
-        self._unchanged = Changes(self.layout, self.within, lineage)
+        self._unchanged = Changes(self.layout, self.within)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
         self.passed: i64 = 0
@@ -102,7 +98,7 @@ class Speculation:
             timeline = self._timeline(stream, row)
             if timeline is None:
                 return
-        if self.arena.top > self.full or self.arena.linked > self.full_links:
+        if self.arena.count > self.full or self.arena.linked > self.full_links:
             self.compact()
         klass = self.table.classify(stream, row)
         if klass >= self.classes_max:
@@ -198,7 +194,7 @@ class Speculation:
             compaction.line(timeline)
             visited += len(timeline.entries)
         compaction.finish(self.changes)
-        self.full = 3 * self.arena.top + visited + self.slack
+        self.full = 3 * self.arena.count + visited + self.slack
         self.full_links = 3 * self.arena.linked + visited + self.slack
 
     # --- arcs ---------------------------------------------------------------------------------------------------
@@ -245,32 +241,28 @@ class Speculation:
 
     def turn(self) -> None:
         """Collect further changes apart from those so far."""
-        self.changes = Changes(self.layout, self.within, self.lineage, self.changes.count)
+        self.changes = Changes(self.layout, self.within, self.changes.count)
 
     def waiting_runs(self, now: int) -> Iterator[tuple[Row, int, int, Slots]]:
         """The runs that an event at the newest time, or at `now` if that is later, may find: key, state, time of the
         first event, registers."""
-        arena = self.arena
         oldest = max(now, int(self.newest)) - int(self.within)
         for key, timeline in self.timelines.items():
             runs = timeline.runs
-            found = self._records(arena.words, arena.numbers, arena.objects, timeline.newest_nodes(), oldest)
+            found = self._found(self.arena, timeline.newest_nodes(), oldest)
             if runs is not None:
-                found += self._records(runs.words, runs.numbers, [], runs.endless(), oldest)
+                found += self._found(runs, runs.endless(), oldest)
             for state, begun, registers in found:
                 yield key, state, begun, registers
 
-    def _records(
-        self, words: Integers, numbers: Floats, objects: list[object], nodes: list[int], oldest: int
-    ) -> list[tuple[int, int, Slots]]:
+    def _found(self, records: Records, nodes: list[int], oldest: int) -> list[tuple[int, int, Slots]]:
         """State, time of the first event and registers of those of these records whose first event is later."""
-        layout = self.layout
+        words, stride = records.words, records.layout.stride
         found: list[tuple[int, int, Slots]] = []
         for node in nodes:
-            at = int(node * layout.stride)
+            at = int(node * stride)
             if words[at + STATE] > 0 and words[at + START] > oldest:
-                registers = read_registers(layout, words, numbers, objects, node)
-                found.append((int(words[at + STATE]), int(words[at + START]), registers))
+                found.append((int(words[at + STATE]), int(words[at + START]), records.registers(node)))
         return found
 
     def statistics(self) -> dict[str, int]:

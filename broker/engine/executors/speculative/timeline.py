@@ -98,12 +98,12 @@ class Timeline:
             upto = self._begun_upto(entry.first, entry.count, time, order)
             before, count = self._before(at)
             count = self._begun_upto(before, count, time, order)
-            first = arena.top
+            first = arena.count
             made: i64 = 0
             if count > 0:
                 made = self._step(entry, before, count, False)
             if self._equal(entry.first, upto, first, made):
-                arena.top = first
+                arena.count = first
                 return
             self._replace(at, upto, first, made, changes)
             at += 1
@@ -121,10 +121,10 @@ class Timeline:
             entry = entries[at]
             before, count = self._before(at)
             made = self._step(entry, before, count, True)
-            begun = arena.top - made
+            begun = arena.count - made
             same = self._equal(entry.first, entry.count, begun, made)
             if same:
-                arena.top = begun
+                arena.count = begun
             else:
                 self._replace(at, entry.count, begun, made, changes)
             at += 1
@@ -139,7 +139,7 @@ class Timeline:
             self._differ(first, made, entry.first, upto, True, at, changes)
         if entry.finals > 0:
             finals += self.marked_nodes(entry.first + upto, entry.count - upto)
-        self.arena.copy(entry.first + upto, entry.count - upto)
+        self.arena.append(self.arena, entry.first + upto, entry.count - upto)
         entry.first = first
         entry.count = made + entry.count - upto
         entry.finals = finals
@@ -161,7 +161,7 @@ class Timeline:
                 entry.first, entry.count, entry.finals = before, count, 0
                 return
         made = self._step(entry, before, count, True)
-        entry.first = self.arena.top - made
+        entry.first = self.arena.count - made
         entry.count = made
         entry.finals = stepper.finals
 
@@ -175,7 +175,7 @@ class Timeline:
         arena, stride = self.arena, self.arena.layout.stride
         entries = self.entries
         count = runs.first(entries[0].time, entries[0].order) if len(entries) > 0 else runs.count
-        kept = arena.top
+        kept = arena.count
         node, end = self.kept, self.kept + self.cleaned
         run: i64 = 0
         while node < end or run < count:
@@ -189,12 +189,12 @@ class Timeline:
                     words[at + START] == others[other + START] and words[at + ORDER] <= others[other + ORDER]
                 ))
             ):  # fmt: skip
-                arena.copy(node, 1)
+                arena.append(arena, node, 1)
                 node += 1
             else:
-                arena.take(runs.words, runs.numbers, run)
+                arena.append(runs, run, 1)
                 run += 1
-        self.kept, self.cleaned = kept, arena.top - kept
+        self.kept, self.cleaned = kept, arena.count - kept
         self.ended = self.marked_nodes(self.kept, self.cleaned)
         self.compute_all()
 
@@ -267,8 +267,7 @@ class Timeline:
         """A result of the event there, or a run that waits since then, is there or not any more."""
         arena = self.arena
         if arena.words[node * arena.layout.stride + STATE] >= self.stepper.table.final:
-            head = changes.head(self.entries[at].time, inserted, False, 0, 0)
-            changes.add(arena.words, arena.numbers, arena.objects, node, head)
+            changes.add(arena, node, self.entries[at].time, inserted)
             return
         assert self.visits is not None
         assert self.runs is not None
@@ -346,7 +345,7 @@ class Timeline:
         assert places == sorted(set(places)), "events are in the order of their times"
         words, stride = self.arena.words, self.arena.layout.stride
         for entry in self.entries:
-            assert entry.first + entry.count <= self.arena.top, "a block lies in the arena"
+            assert entry.first + entry.count <= self.arena.count, "a block lies in the arena"
             block = [node * stride for node in range(entry.first, entry.first + entry.count)]
             starts = [(words[at + START], words[at + ORDER]) for at in block]
             assert starts == sorted(starts), "a block is in the order of the runs' first events"

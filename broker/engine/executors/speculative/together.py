@@ -308,7 +308,7 @@ class RegistersTogether:
         for group in self.groups:
             arena = group.speculation.arena
             layout = arena.layout
-            size += arena.top * (layout.stride + layout.floats + layout.objects) + 2 * arena.linked
+            size += arena.count * (layout.stride + layout.floats + layout.objects) + 2 * arena.linked
         return 8 * size
 
     def keys(self) -> int:
