@@ -208,3 +208,13 @@ class Arena(Records):
             if self.objects[one * layout.objects + i] != self.objects[other * layout.objects + i]:
                 return False
         return True
+
+
+def taken(links: Integers, link: i64) -> list[int]:
+    """The ids of events, in their order. O(these)."""
+    found: list[int] = []
+    while link >= 0:
+        found.append(int(links[2 * link + 1]))
+        link = links[2 * link]
+    found.reverse()
+    return found

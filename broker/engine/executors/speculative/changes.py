@@ -13,7 +13,7 @@ from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ..packed import Integers, integers, roomy
-from .arena import ORDER, START, STATE, Arena, NodeLayout, Records
+from .arena import ORDER, START, STATE, Arena, NodeLayout, Records, taken
 
 
 @final
@@ -156,14 +156,7 @@ class Changes(Records):
 
     def lineage_of(self, at: i64) -> list[int]:
         """The ids of the events that it took, in their order. O(events)."""
-        found: list[int] = []
-        links = self.links
-        link = self.words[at * self.layout.stride + self.layout.link]
-        while link >= 0:
-            found.append(int(links[2 * link + 1]))
-            link = links[2 * link]
-        found.reverse()
-        return found
+        return taken(self.links, self.words[at * self.layout.stride + self.layout.link])
 
     def __iter__(self) -> Iterator[ResultChange]:
         return iter([self[index] for index in range(self.left)])

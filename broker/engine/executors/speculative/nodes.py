@@ -29,9 +29,9 @@ from .written import CLAUSES, IGNORES, LABEL, LENGTH, TARGET
 class BlockStepper:
     """Computes the block of one event.
 
-    `made`: the number of nodes so far; `most`: the nodes of the largest block; `finals`: those of the last block that
-    are results or wait. `within`: how long a run lives. `waiting`: the states whose runs are not copied from block to
-    block; `marked`: by state, whether it is one of these or a result.
+    `made`: the number of nodes so far; `finals`: those of the last block that are results or wait. `within`: how long a
+    run lives. `waiting`: the states whose runs are not copied from block to block; `marked`: by state, whether it is
+    one of these or a result.
 
     Raises Exhausted instead of making more than `runs_max` nodes for one event.
     """
@@ -56,7 +56,6 @@ class BlockStepper:
         self.latest: Integers = unknowns(len(self.marked))  # by state, where the last node in it was written
         self.made: i64 = 0
         self.met: i64 = 0  # runs that wait and events that have met
-        self.most: i64 = 0
         self.finals: i64 = 0
         self.row: Row = ()
         self.time: i64 = 0
@@ -106,8 +105,6 @@ class BlockStepper:
         self._step(before, upto - before, begins, roots, klass)
         count = arena.count - first
         self.made += count
-        if count > self.most:
-            self.most = count
         return count
 
     def _step(self, before: i64, count: i64, begins: i64, roots: i64, klass: i64) -> None:

@@ -21,6 +21,7 @@ from .arena import START, STATE, Arena, NodeLayout, Records
 from .changes import Changes
 from .compaction import Compaction
 from .entries import TimelineEntry
+from .kept import keep_runs, kept_runs
 from .nodes import BlockStepper
 from .timeline import Timeline
 from .visits import Visits
@@ -217,16 +218,19 @@ class Speculation:
                 timeline.renew(first, timeline.place(end, -FOREVER), self.changes)
 
     def _stop_waiting(self) -> None:
-        """Where arcs change, no state waits any more. O(events and nodes), the first time."""
+        """Where arcs change, no state waits any more, for good: with other arcs the results of such runs may be others.
+        O(events and nodes), the first time."""
         if self.visits is None:
             return
-        states = self.table.stop_waiting()
-        for state in states:
+        kept = [(timeline, kept_runs(timeline)) for timeline in self.timelines.values()]
+        for state in self.table.stop_waiting():
             self.stepper.marked[state] = 0
         self.stepper.waiting = []
         self.visits = None
-        for timeline in self.timelines.values():
-            timeline.expand(states)
+        for timeline, runs in kept:
+            timeline.runs = timeline.visits = None
+            keep_runs(timeline, runs)
+            timeline.compute_all()
 
     # --- results ------------------------------------------------------------------------------------------------
 

@@ -165,39 +165,6 @@ class Timeline:
         entry.count = made
         entry.finals = stepper.finals
 
-    def expand(self, waited: list[int]) -> None:
-        """Put the runs that wait back into blocks, for good: with other arcs their results may be others. O(events and
-        nodes). `waited`: the states, which do not wait any more in the table and the stepper."""
-        runs = self.runs
-        if runs is None:
-            return
-        self.runs, self.visits = None, None
-        arena, stride = self.arena, self.arena.layout.stride
-        entries = self.entries
-        count = runs.first(entries[0].time, entries[0].order) if len(entries) > 0 else runs.count
-        kept = arena.count
-        node, end = self.kept, self.kept + self.cleaned
-        run: i64 = 0
-        while node < end or run < count:
-            words, others = arena.words, runs.words
-            at, other = node * stride, run * stride
-            if node < end and int(words[at + STATE]) in waited:
-                node += 1  # it is among the runs
-            elif run == count or (
-                node < end
-                and (words[at + START] < others[other + START] or (
-                    words[at + START] == others[other + START] and words[at + ORDER] <= others[other + ORDER]
-                ))
-            ):  # fmt: skip
-                arena.append(arena, node, 1)
-                node += 1
-            else:
-                arena.append(runs, run, 1)
-                run += 1
-        self.kept, self.cleaned = kept, arena.count - kept
-        self.ended = self.marked_nodes(self.kept, self.cleaned)
-        self.compute_all()
-
     def compute_all(self) -> None:
         """Compute all blocks again, without changes of results. O(events and nodes)."""
         at: i64

@@ -46,7 +46,6 @@ class MergedUnits:
         automata = [common_of(unit, family) for unit, family in zip(units, self.families)]
         self.gone: set[int] = set()
         self.count = sum(len(members) for _, members in units)
-        self.automata = automata
         self.within = automata[0].within  # they have that in common
         if len(automata) == 1:  # its states keep their numbers, so that arcs may come that lead to others
             owners = [(0, operand) for operand in range(len(automata[0].operands))]
@@ -147,7 +146,7 @@ class MergedUnits:
             numbers = [number for number, member in enumerate(before.units[was][1]) if member.number in own]
             states.append((at, was, to, numbers))
         found: list[list[Any]] = []
-        for start, order, end, state, registers, trace, links in nodes:
+        for start, order, state, registers, trace, taken in nodes:
             seen: set[int] = set()
             for at, was, to, numbers in states:
                 mine = to.get(state)
@@ -161,7 +160,7 @@ class MergedUnits:
                 if family is not None and self.families[at] is None:
                     kept = family.own(kept)
                 seen.add(mine)
-                found.append([start, order, end, mine, list(kept), trace, links])
+                found.append([start, order, mine, list(kept), trace, taken])
         return found
 
 
