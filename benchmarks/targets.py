@@ -93,8 +93,8 @@ AFA: Final[Mapping[str, Target]] = {
 AFA_WORDS: Final = Target(6, 4.2, "times")
 AFA_CHANGES: Final = Target(1.5, 1.35, "times")
 AFA_CHANGE: Final[Mapping[str, Target]] = {
-    "Q3, a change every 10": Target(1, 0.6, "us"),
-    "Q3, an arc for 10 events": Target(2.5, 2, "us"),
+    "Q3, a change every 10": Target(12, 6, "us"),
+    "Q3, an arc for 10 events": Target(12, 6, "us"),
     "Q3, an arc for 1,000 events": Target(151, 100, "us"),
 }
 AFA_FALLS: Final = Target(3, 1.5, "times")

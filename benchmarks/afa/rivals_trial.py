@@ -17,6 +17,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.machinery import EXTENSION_SUFFIXES
 from random import Random
 from time import process_time
@@ -114,8 +115,8 @@ class Repairing:
         whole = automaton(_text(job))
         self.runs = Speculation(whole, switches=SpeculationSwitches(**job.get("switches", {})))
         if job["query"] == "Q3":
-            both = [automaton(q3(letter * LETTERS, job["within"])).arcs for letter in "ud"]
-            self.arcs = {letter: [self.runs.table.prepare(arc) for arc in arcs] for letter, arcs in zip("ud", both)}
+            self.arcs = list(whole.arcs)
+            self.turned = {letter: automaton(q3(letter * LETTERS, job["within"])).arcs for letter in "ud"}
 
     def take(self, times: list[int], rows: list[Row]) -> None:
         self.runs.take_batch(0, times, times, times, rows)
@@ -125,10 +126,11 @@ class Repairing:
 
     def turn(self, place: int, letter: str) -> None:
         begin = int(self.runs.newest) + 1
-        arcs = self.runs.table.arcs_of(place)
-        last = len(arcs) - 1
-        ended = arcs[last].lasting(-FOREVER, begin)
-        self.runs.amend(place, last, [ended, self.arcs[letter][place].lasting(begin, FOREVER)], begin, FOREVER)
+        arcs = [arc for arc in self.arcs if arc.end > self.runs.promised]
+        at = next(at for at, arc in enumerate(arcs) if arc.source == place and arc.end == FOREVER)
+        arcs[at : at + 1] = [replace(arcs[at], end=begin), replace(self.turned[letter][place], begin=begin)]
+        self.arcs = arcs
+        self.runs.write(tuple(arcs), begin, FOREVER)
 
     def read(self) -> list[tuple[bool, int, int, Sequence[int] | None]]:
         changes = self.runs.settle()
@@ -141,7 +143,7 @@ class Repairing:
 
     def size(self) -> tuple[int, int]:
         self.runs.compact()
-        return int(self.runs.stepper.made), int(self.runs.arena.top)
+        return int(self.runs.stepper.made), int(self.runs.arena.count)
 
 
 class Numbered:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from importlib.machinery import EXTENSION_SUFFIXES
 from time import process_time
 from typing import Any, Final, NotRequired, TypedDict
@@ -96,34 +97,33 @@ def measure(job: Job) -> Figures:
     switches = SpeculationSwitches(**job.get("switches", {}))
     for _ in range(PASSES):
         speculation = Speculation(whole.automaton, labels=whole.labels, switches=switches)
-        swap = Swap(speculation, whole.automaton.arcs[-1], job.get("lifetime", 0)) if "changes" in job else None
+        swap = Swap(speculation, whole.automaton.arcs, job.get("lifetime", 0)) if "changes" in job else None
         _run(job, speculation, came, behind, swap, found)
     return found
 
 
 class Swap:
-    """Exchanges the condition of the last arc for one that never holds, and back."""
+    """Exchanges the last arc for one that is the same, for later events, and back."""
 
-    def __init__(self, speculation: Speculation, arc: Arc, lifetime: int) -> None:
+    def __init__(self, speculation: Speculation, arcs: tuple[Arc, ...], lifetime: int) -> None:
         self.speculation = speculation
-        self.amend, self.arcs_of = speculation.amend, speculation.table.arcs_of
+        self.arcs = arcs
         self.lifetime = lifetime
-        self.state = arc.source
-        self.lasting = speculation.table.prepare(arc).lasting
         self.changed = 0
 
     def change(self) -> None:
-        """Delete the arc, and insert it again."""
+        """Delete the arc, and insert it again; with a lifetime, insert it once more for one event."""
         self.changed += 1
+        newest = self.speculation.newest
+        begin, until = (newest - self.lifetime, newest) if self.lifetime else (newest + 1, FOREVER)
+        kept = [arc for arc in self.arcs if arc.end > self.speculation.promised]
+        last = kept[-1]
         if self.lifetime:
-            begin = self.speculation.newest - self.lifetime
-            self.amend(self.state, 1, [self.lasting(begin, begin + 1)], begin, begin + self.lifetime)
-            return
-        begin = self.speculation.newest + 1
-        arcs = self.arcs_of(self.state)
-        last = len(arcs) - 1
-        arcs = [arcs[last].lasting(-FOREVER, begin), self.lasting(begin, FOREVER)]
-        self.amend(self.state, last, arcs, begin, FOREVER)
+            kept.insert(0, replace(last, begin=begin, end=begin + 1))
+        else:
+            kept[-1:] = [replace(last, end=begin), replace(last, begin=begin)]
+        self.arcs = tuple(kept)
+        self.speculation.write(self.arcs, begin, until)
 
 
 def _run(

@@ -57,16 +57,10 @@ def cases(events: int) -> dict[str, Job]:
         found[f"Q1{name}"] = Job(queries=[first], events=events, late=late)
         found[f"Q2{name}"] = Job(queries=[second], events=events, late=late, up=0.7)
         found[f"Q3{name}"] = Job(queries=[third], events=events, late=late)
-    found["Q2, 20% late, without lineage"] = Job(
-        queries=[second], events=events, late=0.2, up=0.7, switches={"lineage": False}
-    )
     kept = Q2_KEPT.format(by="", within=500)
     for late in (0.0, 0.2):
         name = f", {late:.0%} late" if late else ""
         found[f"Q2 by price{name}"] = Job(queries=[kept], events=events, late=late, up=0.7)
-    found["Q2 by price, 20% late, without lineage"] = Job(
-        queries=[kept], events=events, late=0.2, up=0.7, switches={"lineage": False}
-    )
     for within in (500, 2_000):
         text = WAITING.format(by="", ignored="TRUE", within=within)
         for late in (0.0, 0.05, 0.2):

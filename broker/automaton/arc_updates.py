@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..events.instant import FOREVER
-from .automaton import Arc, Automaton
+from .automaton import Automaton
 
 
 class ArcUpdate(NamedTuple):
@@ -22,18 +22,10 @@ class ArcUpdate(NamedTuple):
     end: int
 
 
-class ArcChange(NamedTuple):
-    """What an update does to an arc: the arcs of the same state that are there instead; None: they come last."""
-
-    before: Arc | None
-    after: tuple[Arc, ...]
-
-
 class ChangedArcs(NamedTuple):
-    """An automaton whose arcs are others for the events of [begin, end). `changes`: these; None: all may be."""
+    """An automaton whose arcs are others for the events of [begin, end)."""
 
     automaton: Automaton
-    changes: Sequence[ArcChange] | None
     begin: int
     end: int
 
@@ -44,11 +36,6 @@ class ChangingArcs:
     @property
     def automaton(self) -> Automaton:
         """The automaton with these arcs."""
-        raise AssertionError
-
-    @property
-    def changes(self) -> Sequence[ArcChange]:
-        """What the last update has changed."""
         raise AssertionError
 
     def updated(self, update: ArcUpdate, settled: int = -FOREVER) -> ChangingArcs:

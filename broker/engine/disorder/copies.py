@@ -113,4 +113,4 @@ class OrderedCopies:
         kept = reader.group.reviser.settled(reader.place, safe) if begun else None
         machines.join(copy, plan, None, feed, kept)
         if subscriber.updates:
-            machines.rewrite(copy, plan, ChangedArcs(subscriber.revised(), None, -FOREVER, FOREVER))
+            machines.rewrite(copy, plan, ChangedArcs(subscriber.revised(), -FOREVER, FOREVER))

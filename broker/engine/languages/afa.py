@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 from ...algebra.afa.lowering import lower, lower_arcs
 from ...automaton.arc_pieces import ArcPieces, pieces_without
-from ...automaton.arc_updates import ArcChange, ArcUpdate, ChangingArcs
+from ...automaton.arc_updates import ArcUpdate, ChangingArcs
 from ...automaton.automaton import Arc, Automaton
 from ...automaton.constructions.registers import arcs_of, automaton_of_registers
 from ...events.errors import DefinitionError, QueryError
@@ -34,40 +34,29 @@ def _reads(query: AfaQuery) -> list[str]:
 class _RegisterArcs(ChangingArcs):
     """The arcs of a subscription. `typed`: its first text (algebra.afa); `names`: those of all arcs that there were."""
 
-    def __init__(
-        self, typed: Any, automaton: Automaton, names: Mapping[str, None], changes: Sequence[ArcChange]
-    ) -> None:
+    def __init__(self, typed: Any, automaton: Automaton, names: Mapping[str, None]) -> None:
         self.typed = typed
         self.names = names
         self._automaton = automaton
-        self._changes = changes
 
     @property
     def automaton(self) -> Automaton:
         return self._automaton
 
-    @property
-    def changes(self) -> Sequence[ArcChange]:
-        return self._changes
-
     def updated(self, update: ArcUpdate, settled: int = -FOREVER) -> ChangingArcs:
         self._check_deleted(update, self.names)
         names = dict(self.names)
         arcs: list[Arc] = []
-        changes: list[ArcChange] = []
         for arc in self._automaton.arcs:
             if arc.end <= settled:
                 continue
             if arc.name not in update.delete or arc.end <= update.begin or arc.begin >= update.end:
                 arcs.append(arc)
-                continue
-            kept = pieces_without(arc, update.begin, update.end)
-            changes.append(ArcChange(arc, kept))
-            arcs += kept
+            else:
+                arcs += pieces_without(arc, update.begin, update.end)
         for made in self._inserted(update, names):
-            changes.append(ArcChange(None, made))
             arcs += made
-        return _RegisterArcs(self.typed, replace(self._automaton, arcs=tuple(arcs)), names, changes)
+        return _RegisterArcs(self.typed, replace(self._automaton, arcs=tuple(arcs)), names)
 
     def after(self, updates: Sequence[ArcUpdate]) -> ChangingArcs:
         names, left = dict(self.names), ArcPieces(self._automaton.arcs)
@@ -78,7 +67,7 @@ class _RegisterArcs(ChangingArcs):
             for made in self._inserted(update, names):
                 for arc in made:
                     left.insert(arc)
-        return _RegisterArcs(self.typed, replace(self._automaton, arcs=left.arcs()), names, ())
+        return _RegisterArcs(self.typed, replace(self._automaton, arcs=left.arcs()), names)
 
     def _check_deleted(self, update: ArcUpdate, names: Mapping[str, None]) -> None:
         for name in update.delete:
@@ -149,7 +138,7 @@ def _arcs_of(sources: Sources, text: str, automaton: Automaton) -> ChangingArcs:
     """The arcs of one text of a form, which is parsed again: few subscriptions change theirs."""
     typed = lower(parse(text), text, dict(sources).get, list)
     names = dict.fromkeys([arc.name for arc in typed.arcs if arc.name])
-    return _RegisterArcs(typed, automaton, names, ())
+    return _RegisterArcs(typed, automaton, names)
 
 
 def _copying(streams: Sequence[tuple[str, Schema]]) -> CopyingQuery:

@@ -65,7 +65,7 @@ def update(
     except (DefinitionError, LimitExceeded) as error:
         raise type(error)(f"subscription {name!r}: {error}") from None
     subscriber.updates.append(change)
-    changed = ChangedArcs(arcs.automaton, arcs.changes, begin, until)
+    changed = ChangedArcs(arcs.automaton, begin, until)
     return _rewrite(engine.program, engine.runtime, engine.disorder, subscriber, changed)
 
 
@@ -114,7 +114,7 @@ def update_again(
         return
     arcs = subscriber.changed = subscriber.first_arcs().after(updates)
     subscriber.updates = list(updates)
-    _rewrite(program, runtime, disorder, subscriber, ChangedArcs(arcs.automaton, None, ALL_TIME, FOREVER))
+    _rewrite(program, runtime, disorder, subscriber, ChangedArcs(arcs.automaton, ALL_TIME, FOREVER))
 
 
 def _instant(name: str, what: str, time: object) -> int:

@@ -1,9 +1,10 @@
-"""The arena: the records of nodes, of all keys of an automaton, side by side in packed columns.
+"""Records of runs, side by side in packed columns; the arena has those of the nodes of all keys of an automaton.
 
 A node is a run that an event led to. Its record is a stretch of `words`: the time and number of the run's first event,
 the state, which registers are null, the integer registers, the digest of the events that it took, and a link to these.
-Float registers are in `numbers`, other ones in `objects`. Records are written at the end and never changed; what
-nothing refers to any more is left behind when the others are moved (compaction).
+Float registers are in `numbers`, other ones in `objects`. In the arena records are written at the end and never
+changed; what nothing refers to any more is left behind when the others are moved (compaction). Runs that wait (waiting)
+and results that come and go (changes) are copies.
 
 Here: columns and records. Hot. Not here: what is computed with them (nodes), which ones are alive (compaction).
 """
@@ -23,7 +24,7 @@ with suppress(ImportError):  # interpreted code works without it
     from librt.vecs import vec
 
 COMPILED: Final[bool] = not __file__.endswith(".py")
-ROOM: Final = 32  # nodes for which a new arena has room
+ROOM: Final = 16  # records for which there is room at first
 START: Final = 0
 ORDER: Final = 1
 STATE: Final = 2
@@ -76,32 +77,100 @@ class NodeLayout:
         self.stride: i64 = self.trace + 2
 
 
-@final
-class Arena:
-    """`top`: the number of nodes. `links` has pairs: the link before, and the id of an event; `linked` counts them."""
+class Records:
+    """`count` records, with room for `room`."""
 
     def __init__(self, layout: NodeLayout) -> None:
         self.layout = layout
-        self.top: i64 = 0
+        self.count: i64 = 0
         self.room: i64 = 0
         self.words: Integers = integers()
         self.numbers: Floats = floats()
         self.objects: list[object] = []
-        self.links: Integers = zeros(2 * ROOM)
-        self.linked: i64 = 0
-        self.reserve(ROOM)
 
-    def reserve(self, nodes: i64) -> None:
-        """Make room for that many nodes in all. O(1), amortised. Columns fetched before are stale then."""
-        if nodes <= self.room:
+    def reserve(self, count: i64) -> None:
+        """Make room for that many records in all. O(1), amortised. Columns fetched before are stale then."""
+        if count <= self.room:
             return
         layout = self.layout
-        self.room = max(2 * self.room, nodes)
+        self.room = max(2 * self.room, count, ROOM)
         self.words = roomy(self.words, self.room * layout.stride)
         self.numbers = roomy_floats(self.numbers, self.room * layout.floats)
         if layout.objects > 0:
             missing: list[object] = [None] * (self.room * layout.objects - len(self.objects))
             self.objects.extend(missing)
+
+    def put(self, source: Records, at: i64, to: i64) -> None:
+        """Write a copy of a record to a place that there is room for. O(its size)."""
+        layout = self.layout
+        stride, counted, others = layout.stride, layout.floats, layout.objects
+        words, given = self.words, source.words
+        i: i64
+        for i in range(stride):
+            words[to * stride + i] = given[at * stride + i]
+        if counted > 0:
+            numbers, told = self.numbers, source.numbers
+            for i in range(counted):
+                numbers[to * counted + i] = told[at * counted + i]
+        for i in range(others):
+            self.objects[to * others + i] = source.objects[at * others + i]
+
+    def append(self, source: Records, first: i64, count: i64) -> i64:
+        """Add copies of records that follow each other; return where they are. O(these), amortised."""
+        to = self.count
+        self.reserve(to + count)
+        i: i64
+        for i in range(count):
+            self.put(source, first + i, to + i)
+        self.count = to + count
+        return to
+
+    def registers(self, at: i64) -> Slots:
+        """The registers of a record as values."""
+        found: list[object] = []
+        i: i64
+        for i in range(len(self.layout.banks)):
+            found.append(self.register(at, i))
+        return tuple(found)
+
+    def register(self, at: i64, register: i64) -> Any:
+        """One of them."""
+        layout = self.layout
+        bank = layout.banks[register]
+        place: i64 = layout.places[register]
+        if bank == OBJECT:
+            return self.objects[at * layout.objects + place]
+        if self.words[at * layout.stride + NULLS] & layout.bits[register]:
+            return None
+        if bank == INTEGER:
+            return int(self.words[at * layout.stride + FIRST + place])
+        return self.numbers[at * layout.floats + place]
+
+    def store(self, at: i64, register: i64, value: Any) -> None:
+        """Set a register of a record that is being written."""
+        layout, words = self.layout, self.words
+        bank = layout.banks[register]
+        place: i64 = layout.places[register]
+        if bank == OBJECT:
+            self.objects[at * layout.objects + place] = value
+            return
+        bit: i64 = layout.bits[register]
+        nulls = at * layout.stride + NULLS
+        words[nulls] = words[nulls] | bit if value is None else words[nulls] & ~bit
+        if bank == INTEGER:
+            words[at * layout.stride + FIRST + place] = 0 if value is None else value
+        else:
+            self.numbers[at * layout.floats + place] = 0.0 if value is None else float(value)
+
+
+@final
+class Arena(Records):
+    """`links` has pairs: the link before, and the id of an event; `linked` counts them."""
+
+    def __init__(self, layout: NodeLayout) -> None:
+        super().__init__(layout)
+        self.links: Integers = zeros(2 * ROOM)
+        self.linked: i64 = 0
 
     def link(self, before: i64, id: i64) -> i64:
         """A new link to an event. O(1), amortised."""
@@ -114,44 +183,22 @@ class Arena:
         self.linked = at + 1
         return at
 
-    def registers(self, node: i64) -> Slots:
-        """The registers of a node as values."""
-        return read_registers(self.layout, self.words, self.numbers, self.objects, node)
-
-    def write_registers(self, node: i64, values: Slots) -> None:
-        i: i64
-        for i in range(len(self.layout.banks)):
-            self.store(node, i, values[i])
-
-    def store(self, node: i64, register: i64, value: Any) -> None:
-        """Set a register of a record that is being written."""
-        store(self.layout, self.words, self.numbers, self.objects, node, register, value)
-
     def merges(self, one: i64, other: i64) -> bool:
         """Whether two nodes of one first event are in one state with equal registers."""
-        layout = self.layout
-        words = self.words
-        a, b = one * layout.stride, other * layout.stride
-        i: i64
-        for i in range(STATE, layout.trace):
-            if words[a + i] != words[b + i]:
-                return False
-        return self._equal_registers(one, other)
+        return self._equal(one, other, STATE, self.layout.trace)
 
     def same(self, one: i64, other: i64) -> bool:
         """Whether two nodes are the same run, in the same state."""
-        layout = self.layout
-        words = self.words
+        return self._equal(one, other, START, self.layout.link)
+
+    def _equal(self, one: i64, other: i64, begin: i64, end: i64) -> bool:
+        """Whether these words and all other registers are equal."""
+        layout, words = self.layout, self.words
         a, b = one * layout.stride, other * layout.stride
         i: i64
-        for i in range(layout.link):
+        for i in range(begin, end):
             if words[a + i] != words[b + i]:
                 return False
-        return self._equal_registers(one, other)
-
-    def _equal_registers(self, one: i64, other: i64) -> bool:
-        layout = self.layout
-        i: i64
         if layout.floats > 0:
             numbers = self.numbers
             for i in range(layout.floats):
@@ -162,71 +209,12 @@ class Arena:
                 return False
         return True
 
-    def copy(self, first: i64, count: i64) -> None:
-        """Append copies of nodes that follow each other."""
-        self.reserve(self.top + count)
-        layout = self.layout
-        words = self.words
-        numbers = self.numbers
-        stride = layout.stride
-        i: i64
-        for i in range(count * stride):
-            words[self.top * stride + i] = words[first * stride + i]
-        for i in range(count * layout.floats):
-            numbers[self.top * layout.floats + i] = numbers[first * layout.floats + i]
-        for i in range(count * layout.objects):
-            self.objects[self.top * layout.objects + i] = self.objects[first * layout.objects + i]
-        self.top += count
 
-    def take(self, words: Integers, numbers: Floats, at: i64) -> None:
-        """Append a copy of a record in other columns, without other registers than numbers."""
-        self.reserve(self.top + 1)
-        stride, counted = self.layout.stride, self.layout.floats
-        i: i64
-        for i in range(stride):
-            self.words[self.top * stride + i] = words[at * stride + i]
-        for i in range(counted):
-            self.numbers[self.top * counted + i] = numbers[at * counted + i]
-        self.top += 1
-
-
-def read_registers(layout: NodeLayout, words: Integers, numbers: Floats, objects: list[object], node: i64) -> Slots:
-    """The registers of a record as values."""
-    found: list[object] = []
-    i: i64
-    for i in range(len(layout.banks)):
-        found.append(read_register(layout, words, numbers, objects, node, i))
-    return tuple(found)
-
-
-def read_register(
-    layout: NodeLayout, words: Integers, numbers: Floats, objects: list[object], node: i64, register: i64
-) -> Any:
-    """One of them."""
-    bank = layout.banks[register]
-    place: i64 = layout.places[register]
-    if bank == OBJECT:
-        return objects[node * layout.objects + place]
-    if words[node * layout.stride + NULLS] & layout.bits[register]:
-        return None
-    if bank == INTEGER:
-        return int(words[node * layout.stride + FIRST + place])
-    return numbers[node * layout.floats + place]
-
-
-def store(
-    layout: NodeLayout, words: Integers, numbers: Floats, objects: list[object], node: i64, register: i64, value: Any
-) -> None:
-    """Set a register of a record."""
-    bank = layout.banks[register]
-    place: i64 = layout.places[register]
-    if bank == OBJECT:
-        objects[node * layout.objects + place] = value
-        return
-    bit: i64 = layout.bits[register]
-    at = node * layout.stride + NULLS
-    words[at] = words[at] | bit if value is None else words[at] & ~bit
-    if bank == INTEGER:
-        words[at - NULLS + FIRST + place] = 0 if value is None else value
-    else:
-        numbers[node * layout.floats + place] = 0.0 if value is None else float(value)
+def taken(links: Integers, link: i64) -> list[int]:
+    """The ids of events, in their order. O(these)."""
+    found: list[int] = []
+    while link >= 0:
+        found.append(int(links[2 * link + 1]))
+        link = links[2 * link]
+    found.reverse()
+    return found

@@ -16,13 +16,12 @@ from ....algebra.normal_form import Clause
 from ....algebra.predicate import All, conjunction, holds
 from ....algebra.terms import Attribute, Comparison, Constant, Side
 from ....events.schema import Row
-from ..packed import Floats, Integers, floats, integers, put
+from ..packed import Floats, Integers, floats, put
 from .arena import unknowns
 from .operations import EXACT_MAX
 from .written import Written
 
 UNKNOWN: Final = -1
-DIRECT_MAX: Final = 10  # conditions on events alone, up to which classes have a table
 NONE: Final[list[int]] = []  # not to be changed
 UNCUT: Final = -1  # the conditions of a stream are not all about one attribute
 
@@ -95,14 +94,21 @@ class EventClasses:
         self._texts: list[TextConditions] = []
         self.numbering: i64 = 0  # how often conditions were numbered
         self._classes: dict[tuple[int, int], int] = {}  # by stream and by the conditions that hold
-        # Classes by the conditions that hold, from a stream's base on, if these are few.
-        self._direct: Integers = integers()
-        self._bases: list[int] = []
         # By stream: the attribute that numbers cut into regions, these, and the classes of the regions: below the first
         # number, that number, up to the next one, and so on.
         self.cutting = cutting
         self._attributes: list[int] = []
         self._cuts: list[EventCuts] = []
+
+    def knows(self, made: Written) -> bool:
+        """Number the conditions of an arc on events alone, if all have numbers. O(1), or O(their sizes) once."""
+        if made.terms.numbered != self.numbering:
+            keys = [(int(made.stream), alone) for alone in made.terms.alone]
+            if any(key not in self.numbers for key in keys):
+                return False
+            made.terms.numbers = [self.numbers[key] for key in keys]
+            made.terms.numbered = self.numbering
+        return True
 
     def number(self, arcs: list[list[Written]]) -> bool:
         """Number the conditions of all arcs. If that is not as it was, forget the classes and return True. O(arcs)."""
@@ -128,10 +134,6 @@ class EventClasses:
     def forget(self) -> None:
         """Forget the classes, but not the conditions. O(conditions)."""
         self._classes, self.known = {}, []
-        sizes = [len(forms) for forms in self._forms]
-        few = max(sizes) <= DIRECT_MAX
-        self._bases = [sum(1 << size for size in sizes[:stream]) for stream in range(len(sizes))] if few else []
-        self._direct = unknowns(sum(1 << size for size in sizes) if few else 0)
         self._cut()
 
     def _cut(self) -> None:
@@ -159,28 +161,13 @@ class EventClasses:
         return found
 
     def _evaluated(self, stream: i64, row: Row) -> i64:
-        if stream >= len(self._bases):
-            return self._class_of(stream, row)
-        base: i64 = self._bases[stream]
-        held: i64 = 0
-        if self._texts[stream].attribute >= 0:
-            held = self._held(stream, row)
-        else:  # the same, faster
-            bit: i64 = 1
-            for form in self._forms[stream]:
-                if holds(form, row, (), (), 1, 1):
-                    held += bit
-                bit += bit
-        found = self._direct[base + held]
-        if found == UNKNOWN:
-            found = self._new_class((int(stream), int(held)))
-            self._direct[base + held] = found
-        return found
-
-    def _class_of(self, stream: i64, row: Row) -> i64:
         held = self._held(stream, row)
-        found = self._classes.get((int(stream), held))
-        return self._new_class((int(stream), held)) if found is None else found
+        key = int(stream), held
+        found = self._classes.get(key)
+        if found is None:
+            found = self._classes[key] = len(self.known)
+            self.known.append(key)
+        return found
 
     def _held(self, stream: i64, row: Row) -> int:
         """The conditions that hold, a bit each. O(conditions without a text, or with the event's)."""
@@ -192,11 +179,6 @@ class EventClasses:
             if holds(forms[number], row, (), (), 1, 1):
                 held |= 1 << number
         return held
-
-    def _new_class(self, key: tuple[int, int]) -> i64:
-        found = self._classes[key] = len(self.known)
-        self.known.append(key)
-        return found
 
 
 def _texts(clause: Clause) -> dict[int, str]:

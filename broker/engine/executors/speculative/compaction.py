@@ -10,7 +10,7 @@ from typing import final
 from mypy_extensions import i64
 
 from ..packed import Integers, roomy
-from .arena import NONE, Arena, NodeLayout, zeros
+from .arena import NONE, Arena, zeros
 from .changes import Changes
 from .timeline import Timeline
 from .waiting import WaitingRuns
@@ -24,12 +24,12 @@ class Compaction:
     def __init__(self, arena: Arena, moved: Arena) -> None:
         self.arena = arena
         self.moved = moved
-        moved.top = 0
+        moved.count = 0
         self.waiting: list[WaitingRuns] = []
         self._from: i64 = -1  # the block that was moved last, and where it is now
         self._count: i64 = 0
         self._to: i64 = 0
-        self._move(0, 1)
+        moved.append(arena, 0, 1)
 
     def line(self, timeline: Timeline) -> None:
         """Move the blocks of one timeline. O(its events and nodes)."""
@@ -48,35 +48,15 @@ class Compaction:
         if first == self._from and count == self._count:
             return self._to
         self._from, self._count = first, count
-        self._to = self._move(first, count)
+        self._to = self.moved.append(self.arena, first, count)
         return self._to
-
-    def _move(self, first: i64, count: i64) -> i64:
-        """Copy nodes that follow each other to the end of the new arena."""
-        before, after = self.arena, self.moved
-        layout: NodeLayout = before.layout
-        to = after.top
-        after.reserve(to + count)
-        words, others = after.words, before.words
-        stride = layout.stride
-        i: i64
-        for i in range(count * stride):
-            words[to * stride + i] = others[first * stride + i]
-        if layout.floats > 0:
-            numbers, kept = after.numbers, before.numbers
-            for i in range(count * layout.floats):
-                numbers[to * layout.floats + i] = kept[first * layout.floats + i]
-        for i in range(count * layout.objects):
-            after.objects[to * layout.objects + i] = before.objects[first * layout.objects + i]
-        after.top = to + count
-        return to
 
     def finish(self, changes: Changes) -> None:
         """Move the links, and let the arena have the new columns. O(links)."""
         arena, moved = self.arena, self.moved
         words, numbers, objects, room = arena.words, arena.numbers, arena.objects, arena.room
         arena.words, arena.numbers, arena.objects = moved.words, moved.numbers, moved.objects
-        arena.top, arena.room = moved.top, moved.room
+        arena.count, arena.room = moved.count, moved.room
         moved.words, moved.numbers, moved.objects, moved.room = words, numbers, objects, room
         self._links(changes)
 
@@ -92,15 +72,13 @@ class Compaction:
         for i in range(arena.linked):
             places[i] = NONE
         stride, link = arena.layout.stride, arena.layout.link
-        for i in range(arena.top):
+        for i in range(arena.count):
             mark(links, places, arena.words[i * stride + link])
         for i in range(changes.count):
             mark(links, places, changes.words[i * stride + link])
         for runs in self.waiting:
             for i in range(runs.count):
                 mark(links, places, runs.words[i * stride + link])
-        if arena.linked > 0:
-            places[0] = 0  # that of runs without lineage
         kept = zeros(2 * arena.linked)  # changes that are not read yet have the old ones
         to: i64 = 0
         for i in range(arena.linked):
@@ -113,7 +91,7 @@ class Compaction:
             to += 1
         arena.linked = to
         arena.links = kept
-        for i in range(arena.top):
+        for i in range(arena.count):
             relink(arena.words, i * stride + link, places)
         for i in range(changes.count):
             relink(changes.words, i * stride + link, places)

@@ -29,20 +29,13 @@ from .operations import EXACT_MAX
 ALONE: Final = 0
 START: Final = 1
 FINAL: Final = 2
-BOTH: Final = 3
 SECOND: Final = 4
 LIFETIME: Final = SECOND << ARCS_MAX  # of WITHIN
 LOOP: Final = LIFETIME << 1
 ROLES: Final = 20  # bits of the places above
 TEXTS: Final = ROLES  # bits by which the place of an arc's text is above that of its first number
 FURTHER: Final = (2 * ROLES, 3 * ROLES)  # and those of its second and third number
-SHIFTS: Final = (0, TEXTS, *FURTHER)
 Literal: TypeAlias = "float | str"
-
-
-def everywhere_of(roles: int) -> int:
-    """All places of arcs with these roles."""
-    return sum([roles << shift for shift in SHIFTS])
 
 
 def bits(places: int) -> list[int]:
@@ -109,7 +102,7 @@ class RegisterForm:
         line = line_of(automaton)
         lane = first_arcs(arcs) if line is None else line.arcs
         last = [number for number, arc in arcs if arc.target == automaton.final]
-        wanted = [(START, lane[0] if lane else -1), (FINAL, last[0] if len(last) == 1 else -1)]
+        wanted = [(START, lane[0] if lane else -1), (FINAL, last[0] if len(last) == 1 and last != lane[:1] else -1)]
         wanted += [
             (SECOND << at, number)
             for at, number in enumerate(lane[1:])
@@ -146,30 +139,9 @@ class RegisterForm:
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, RegisterForm) and self.blank == other.blank)
 
-    def everywhere(self) -> int:
-        """All places; ALONE if none of them lies between START and FINAL."""
-        return self.places if self.places & ~(everywhere_of(BOTH) | LIFETIME) else ALONE
-
-    def around(self, roles: int) -> int:
-        """All places of arcs with these roles, and that of WITHIN if there is one; ALONE if an arc has none."""
-        found = self.places & LIFETIME
-        for place in bits(roles):
-            own = self.places & everywhere_of(place)
-            if own == 0:
-                return ALONE
-            found |= own
-        return found
-
-    def at(self, places: int) -> list[int] | None:
-        """The numbers of the constants at places; None if one is missing. O(places)."""
-        found = [number for number, each in enumerate(self.constants) if each.place & places]
-        read = {(self.constants[number].arc, self.constants[number].atom) for number in found}
-        return found if self.places & places == places and len(read) == len(found) else None
-
-    def elsewhere(self, places: int) -> list[int]:
-        """The numbers of the constants that no place of these has. O(places)."""
-        read = {(each.arc, each.atom) for each in self.constants if each.place & places}
-        return [number for number, each in enumerate(self.constants) if (each.arc, each.atom) not in read]
+    def at(self, places: int) -> list[int]:
+        """The numbers of the constants at places. O(constants)."""
+        return [number for number, each in enumerate(self.constants) if each.place & places]
 
     def read(self, automaton: Automaton) -> tuple[Literal, ...]:
         """The constants of an automaton of this form."""

@@ -37,10 +37,8 @@ class ConstantFamily:
     def __init__(self, texts: list[RegisterText], places: int) -> None:
         """`texts`: those of the members, which are equal but for the constants at `places`. O(members log members)."""
         form = texts[0].form
-        numbers = form.at(places)
-        assert numbers is not None
         self._texts = texts
-        self._known = sorted([(form.constants[number], number) for number in numbers], key=_rank)
+        self._known = sorted([(form.constants[number], number) for number in form.at(places)], key=_rank)
         registers = [(each, number) for each, number in self._known if each.place != LIFETIME]
         self._numbers = [(each, number) for each, number in registers if not each.textual]
         written = [(each, number) for each, number in registers if each.textual]

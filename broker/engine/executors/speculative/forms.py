@@ -1,63 +1,83 @@
-"""Conditions and assignments on the packed columns of nodes: the evaluation of the forms that operations have.
+"""Conditions and assignments of arcs on records: the evaluation of the forms that operations have.
 
-Hot. Not here: the translation into forms (operations), conditions without a form (nodes).
+Hot. Not here: the translation into forms (operations), which arcs an event can take (arcs).
 """
 
 from __future__ import annotations
 
-from typing import Final, cast, final
+from typing import Final, cast
 
 from mypy_extensions import i64
 
 from ....algebra.comparisons import related_floats, related_integers
+from ....algebra.computation import Computation
+from ....algebra.predicate import All, holds
 from ....events.schema import Row
-from ..packed import Floats, Integers, floats, integers
-from .arena import FIRST, NULLS
+from ..packed import Floats, Integers
+from .arc_lists import ArcLists
+from .arena import FIRST, NULLS, Records
 from .operations import (
     ADD_FLOAT,
     ADD_INTEGER,
+    COMPUTATION,
     EVENT_FLOAT,
     EVENT_INTEGER,
     EVENT_SUM,
+    EVENT_TEXT,
     FLOAT_CONSTANT,
     FROM_EVENT_FLOAT,
     FROM_EVENT_INTEGER,
+    FROM_EVENT_OBJECT,
     INTEGER_CONSTANT,
     SET_FLOAT,
+    WORDS,
 )
+from .written import CLAUSES, HEAD, LENGTH, UPDATES
 
 INTEGER_MAX: Final = 9223372036854775807
 
 
-@final
-class Record:
-    """A record in columns: its words and its numbers begin at `word` and at `number`. Made once, and moved about."""
+def holding(table: ArcLists, here: i64, records: Records, node: i64, row: Row) -> bool:
+    """Whether one of the clauses of an arc holds for a record and an event. O(its conditions)."""
+    code, constants = table.code, table.numbers
+    position = here + HEAD
+    clauses = code[here + CLAUSES]
+    if clauses == 0:
+        return True
+    while clauses > 0:
+        clauses -= 1
+        atoms = code[position]
+        position += 1
+        behind = position + WORDS * atoms
+        while atoms > 0:
+            if code[position] <= EVENT_INTEGER:
+                if not related(code, constants, position, records, node, row):
+                    break
+            elif code[position] == EVENT_TEXT:
+                text = row[code[position + 4]]
+                known = records.objects[node * records.layout.objects + code[position + 1]]
+                if text is None or text != known:
+                    break
+            elif not holds(cast("All", table.objects[code[position + 5]]), row, (), records.registers(node), 1, 1):
+                break
+            atoms -= 1
+            position += WORDS
+        if atoms == 0:
+            return True
+        position = behind
+    return False
 
-    def __init__(self) -> None:
-        self.words: Integers = integers()
-        self.numbers: Floats = floats()
-        self.word: i64 = 0
-        self.number: i64 = 0
 
-    def move(self, words: Integers, numbers: Floats, word: i64, number: i64) -> None:
-        """Be another record."""
-        self.words = words
-        self.numbers = numbers
-        self.word = word
-        self.number = number
-
-
-def related(
-    code: Integers, constants: Floats, at: i64, words: Integers, numbers: Floats, source: i64, floats: i64, row: Row
-) -> bool:
-    """Whether the condition there holds for the record at `source` of the words and at `floats` of the numbers."""
+def related(code: Integers, constants: Floats, at: i64, records: Records, node: i64, row: Row) -> bool:
+    """Whether the condition there holds for a record."""
+    words, source, place = records.words, node * records.layout.stride, code[at + 1]
     if words[source + NULLS] & code[at + 2]:
         return False
     form = code[at]
     operator = code[at + 3]
     if form == INTEGER_CONSTANT:
         added = code[at + 4]
-        integer = words[source + FIRST + code[at + 1]]
+        integer = words[source + FIRST + place]
         if added > 0:
             if integer > INTEGER_MAX - added:
                 return False
@@ -68,8 +88,8 @@ def related(
         given = row[code[at + 4]]
         if given is None:
             return False
-        return related_integers(operator, cast("i64", given), words[source + FIRST + code[at + 1]])
-    number = numbers[floats + code[at + 1]]
+        return related_integers(operator, cast("i64", given), words[source + FIRST + place])
+    number = records.numbers[node * records.layout.floats + place]
     if form == FLOAT_CONSTANT:
         return related_floats(operator, number, constants[at + 5])
     value = row[code[at + 4]]
@@ -85,16 +105,37 @@ def related(
     return number - number == 0.0 and related_floats(operator, event, number)
 
 
-def assign(code: Integers, constants: Floats, at: i64, source: Record, target: Record, row: Row) -> None:
+def assign_all(
+    table: ArcLists, here: i64, source: Records, node: i64, target: Records, to: i64, row: Row
+) -> None:
+    """Assign the registers that an arc changes to the record at `to`, from those of the run that takes it."""
+    code = table.code
+    position = here + code[here + LENGTH] - WORDS * code[here + UPDATES]
+    while position < here + code[here + LENGTH]:
+        if code[position] < COMPUTATION:
+            assign(code, table.numbers, position, source, node, target, to, row)
+        elif code[position] == FROM_EVENT_OBJECT:
+            target.objects[to * target.layout.objects + code[position + 1]] = row[code[position + 5]]
+        else:
+            term = cast("Computation", table.objects[code[position + 5]])
+            target.store(to, code[position + 1], term.value(row, (), source.registers(node), 1, 1))
+        position += WORDS
+
+
+def assign(
+    code: Integers, constants: Floats, at: i64, source: Records, node: i64, target: Records, to: i64, row: Row
+) -> None:
     """Assign a register of a record from those of another one and an event."""
     form, place, bit = code[at], code[at + 1], code[at + 2]
-    nulled = source.words[source.word + NULLS] & code[at + 4] != 0  # where there is a source
+    layout, words = source.layout, target.words
+    read, written = node * layout.stride, to * layout.stride
+    nulled = source.words[read + NULLS] & code[at + 4] != 0  # where there is a source
     known = True
     if form <= FROM_EVENT_INTEGER:
         integer = code[at + 5]
         if form == ADD_INTEGER:
             added = integer
-            integer = source.words[source.word + FIRST + code[at + 3]]
+            integer = source.words[read + FIRST + code[at + 3]]
             if nulled:
                 known = False
             elif added > 0:
@@ -108,12 +149,12 @@ def assign(code: Integers, constants: Floats, at: i64, source: Record, target: R
                 known = False
             else:
                 integer = cast("i64", given)
-        target.words[target.word + FIRST + place] = integer if known else 0
+        words[written + FIRST + place] = integer if known else 0
     else:
         number = 0.0
         if form <= ADD_FLOAT:
             known = not nulled
-            number = source.numbers[source.number + code[at + 3]]
+            number = source.numbers[node * layout.floats + code[at + 3]]
         if form == SET_FLOAT:
             number = constants[at + 5]
         elif form == ADD_FLOAT:
@@ -128,6 +169,6 @@ def assign(code: Integers, constants: Floats, at: i64, source: Record, target: R
                 number = number + cast("float", value)
         if number - number != 0.0:
             known = False
-        target.numbers[target.number + place] = number if known else 0.0
-    nulls = target.words[target.word + NULLS]
-    target.words[target.word + NULLS] = nulls & ~bit if known else nulls | bit
+        target.numbers[to * layout.floats + place] = number if known else 0.0
+    nulls = words[written + NULLS]
+    words[written + NULLS] = nulls & ~bit if known else nulls | bit

@@ -39,7 +39,7 @@ class RegisterPlan(MachinePlan):
     __slots__ = ("text",)
 
     executor = "speculative"
-    version = 1
+    version = 2
     figures = (
         *("speculative", "speculative_keys", "speculative_events", "speculative_nodes"),
         "speculative_repairs",

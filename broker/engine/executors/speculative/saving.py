@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....events.instant import FOREVER
-from .changes import RunNode
-from .kept import keep_nodes, kept_nodes
+from .kept import keep_runs, kept_runs
 from .speculation import Speculation
 
 
@@ -21,7 +19,7 @@ def dump(speculation: Speculation) -> Any:
     timelines = [
         [
             list(key),
-            [_dumped(node) for node in kept_nodes(timeline)],
+            kept_runs(timeline),
             [
                 [int(entry.stream), int(entry.time), int(entry.order), int(entry.id), list(entry.row)]
                 for entry in timeline.entries
@@ -29,7 +27,7 @@ def dump(speculation: Speculation) -> Any:
         ]
         for key, timeline in speculation.timelines.items()
     ]
-    return [int(speculation.newest), int(speculation.promised), timelines, speculation.queues()]
+    return [int(speculation.newest), int(speculation.promised), timelines, int(speculation.passed)]
 
 
 def dump_settled(speculation: Speculation, time: int) -> Any:
@@ -37,32 +35,19 @@ def dump_settled(speculation: Speculation, time: int) -> Any:
     timelines: list[Any] = []
     for timeline in speculation.timelines.values():
         timeline.clean(time)
-        nodes = [_dumped(node) for node in kept_nodes(timeline)]
-        if len(nodes) > 0:
-            timelines.append([list(timeline.key), nodes, []])
-    newest, within = time - 1, int(speculation.within)
-    ending = [] if within >= FOREVER else [[key, newest + within] for key, _, _ in timelines]
-    return [newest, time, timelines, [[], ending]]
+        runs = kept_runs(timeline)
+        if len(runs) > 0:
+            timelines.append([list(timeline.key), runs, []])
+    return [time - 1, time, timelines, 0]
 
 
 def load(speculation: Speculation, data: Any) -> None:
     """The inverse, into an empty object whose arcs have been written. The results of the events that are loaded are
     changes again. Raises KeyError, TypeError or ValueError for other data."""
-    newest, promised, timelines, queues = data
-    for key, cleaned, entries in timelines:
+    newest, promised, timelines, passed = data
+    for key, runs, entries in timelines:
         timeline = speculation.timeline(tuple(key))
-        keep_nodes(timeline, [_loaded(node) for node in cleaned])
+        keep_runs(timeline, runs)
         for stream, time, order, id, row in entries:
             speculation.take(stream, time, order, id, tuple(row))
-    speculation.newest, speculation.promised = newest, promised
-    speculation.enqueue(queues)
-
-
-def _dumped(node: RunNode) -> list[Any]:
-    written = [int(node.start), int(node.order), int(node.end), int(node.state), list(node.registers), int(node.trace)]
-    return [*written, node.links]
-
-
-def _loaded(data: Any) -> RunNode:
-    start, order, end, state, registers, trace, taken = data
-    return RunNode(start, order, end, state, tuple(registers), trace, taken)
+    speculation.newest, speculation.promised, speculation.passed = newest, promised, passed

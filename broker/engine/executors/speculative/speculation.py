@@ -7,27 +7,25 @@ was found and lost within one batch is not reported. Not here: one key (timeline
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ....automaton.arc_updates import ChangedArcs
-from ....automaton.automaton import Arc, Automaton, Kind
+from ....automaton.automaton import Arc, Automaton
 from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import UNLIMITED
-from ..packed import Floats, Integers
 from .arcs import ArcTable
-from .arena import START, STATE, Arena, NodeLayout, read_registers
+from .arena import START, STATE, Arena, NodeLayout, Records
 from .changes import Changes
 from .compaction import Compaction
 from .entries import TimelineEntry
+from .kept import keep_runs, kept_runs
 from .nodes import BlockStepper
-from .timeline import ALL_STATES, Timeline, bit
+from .timeline import Timeline
 from .visits import Visits
 from .wait_states import wait_states
-from .written import Written
 
 LISTS_MAX: Final = 131_072  # lists of arcs, of states and classes, beyond which classes are forgotten
 CLASSES_MIN: Final = 256  # classes that are always kept
@@ -35,20 +33,16 @@ SLACK: Final = 256  # nodes beyond three times the live ones, at which the arena
 
 
 class SpeculationSwitches(NamedTuple):
-    """`lineage`: results name their events, and results that differ only in these are different. For comparison:
-    `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go within a batch,
-    `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by regions,
-    `passing`: a change of arcs passes over events whose runs cannot follow them. `slack`: how many nodes are wasted, at
-    most, beyond those that are there. `classes_max`: how many classes of events are known, or twice those of the stored
-    ones; 0: as the number of states says.
+    """For comparison: `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go
+    within a batch, `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by
+    regions. `slack`: how many nodes are wasted, at most, beyond those that are there. `classes_max`: how many classes
+    of events are known, or twice those of the stored ones; 0: as the number of states says.
     """
 
-    lineage: bool = True
     sharing: bool = True
     cancelling: bool = True
     waiting: bool = True
     cutting: bool = True
-    passing: bool = True
     slack: int = SLACK
     classes_max: int = 0
 
@@ -62,7 +56,7 @@ class Speculation:
 
     `runs_max`: the most nodes of an event, and the most runs of a key that wait.
 
-    `labels`: what digests say of the targets of arcs.
+    `labels`: what digests say of the targets of arcs. `passed`: events and promises since all keys were cleaned.
     """
 
     def __init__(
@@ -73,10 +67,8 @@ class Speculation:
         switches: SpeculationSwitches = STANDARD,
     ) -> None:
         self.automaton = automaton
-        self.lineage = lineage = switches.lineage
         self.sharing = switches.sharing
         self.cancelling = switches.cancelling
-        self.passing = switches.passing
         self.layout = NodeLayout(automaton)
         self.arena = Arena(self.layout)
         self._spare = Arena(self.layout)
@@ -85,25 +77,18 @@ class Speculation:
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
         states = wait_states(automaton, self.layout) if switches.waiting else []
         self.table.waiting = states
-        self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, lineage, states, runs_max)
+        self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, states, runs_max)
         self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
-        self.changes = Changes(self.layout, self.within, lineage)
+        self.changes = Changes(self.layout, self.within)
         self.newest: i64 = -FOREVER
         self.promised: i64 = -FOREVER
         self.slack: i64 = switches.slack
         self.full = self.full_links = self.slack
-        self._unchanged = Changes(self.layout, self.within, lineage)
+        self._unchanged = Changes(self.layout, self.within)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
-        # Timelines with events, and with runs alone, in the order of the times from which on there is something to do.
-        self._cleaning: list[Timeline] = []
-        self._cleaning_times: list[int] = []
-        self._cleaned: i64 = 0
-        self._ending: list[Timeline] = []
-        self._ending_times: list[int] = []
-        self._ended: i64 = 0
-        self._stale: i64 = 0  # timelines in the last queue that were dropped
+        self.passed: i64 = 0
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -114,7 +99,7 @@ class Speculation:
             timeline = self._timeline(stream, row)
             if timeline is None:
                 return
-        if self.arena.top > self.full or self.arena.linked > self.full_links:
+        if self.arena.count > self.full or self.arena.linked > self.full_links:
             self.compact()
         klass = self.table.classify(stream, row)
         if klass >= self.classes_max:
@@ -124,8 +109,7 @@ class Speculation:
         timeline.insert(entry, self.changes)
         if time > self.newest:
             self.newest = time
-        if not timeline.queued:
-            self._queue(timeline)
+        self.passed += 1
 
     def take_batch(self, stream: i64, times: list[int], orders: list[int], ids: list[int], rows: list[Row]) -> None:
         """The same for many events of a stream, in the order of their arrival."""
@@ -183,30 +167,18 @@ class Speculation:
     # --- time ---------------------------------------------------------------------------------------------------
 
     def punctuate(self, time: int) -> None:
-        """Promise that no event before that time comes or is withdrawn any more. O(keys with something to drop)."""
+        """Promise that no event before that time comes or is withdrawn any more, and now and then forget what only
+        such events would need. O(1), amortised; at most O(keys and what is dropped)."""
         self.promised = time
-        while self._cleaned < len(self._cleaning) and self._cleaning_times[self._cleaned] < time:
-            timeline = self._cleaning[self._cleaned]
-            self._cleaned += 1
-            timeline.queued = False
+        self.passed += 1
+        if self.passed < len(self.timelines):
+            return
+        self.passed = 0
+        for key, timeline in list(self.timelines.items()):
             timeline.clean(time)
-            self._queue(timeline)
-        while self._ended < len(self._ending) and self._ending_times[self._ended] <= time:
-            timeline = self._ending[self._ended]
-            self._ended += 1
-            timeline.ending = False
-            if not self._has(timeline):
-                self._stale -= 1
-            elif not timeline.queued:
-                self._queue(timeline)
-        if 2 * self._stale > len(self._ending) - self._ended:
-            self._sift()
-        if 2 * self._cleaned > len(self._cleaning):
-            del self._cleaning[: self._cleaned], self._cleaning_times[: self._cleaned]
-            self._cleaned = 0
-        if 2 * self._ended > len(self._ending):
-            del self._ending[: self._ended], self._ending_times[: self._ended]
-            self._ended = 0
+            if timeline.idle(time):
+                del self.timelines[key]
+                self._alone = None
         self.table.forget(time)
 
     def punctuate_key(self, key: Row, time: int) -> None:
@@ -214,60 +186,6 @@ class Speculation:
         timeline = self.timelines.get(key)
         if timeline is not None:
             timeline.clean(time)
-
-    def _queue(self, timeline: Timeline) -> None:
-        """Enter a timeline where punctuations find it when it has something to clean, or drop it.
-
-        The times are those of the newest event, which never decrease: no time in a timeline is later.
-        """
-        if len(timeline.entries) > 0:
-            timeline.queued = True
-            self._cleaning.append(timeline)
-            self._cleaning_times.append(self.newest)
-        elif timeline.idle(self.promised):
-            self.timelines.pop(timeline.key, None)
-            self._alone = None
-            if timeline.ending:
-                self._stale += 1
-        elif self.within < FOREVER and not timeline.ending:
-            timeline.ending = True
-            self._ending.append(timeline)
-            self._ending_times.append(self.newest + self.within)
-
-    def _sift(self) -> None:
-        """Take timelines that were dropped out of the queue of those that end. O(its length)."""
-        left = [at for at in range(int(self._ended), len(self._ending)) if self._has(self._ending[at])]
-        self._ending_times = [self._ending_times[at] for at in left]
-        self._ending = [self._ending[at] for at in left]
-        self._ended = self._stale = 0
-
-    def _has(self, timeline: Timeline) -> bool:
-        """Whether a timeline in a queue was not dropped since."""
-        return self.timelines.get(timeline.key) is timeline
-
-    def queues(self) -> list[list[list[Any]]]:
-        """The keys that punctuations visit, and when: a state that is saved must drop them at the same time."""
-        cleaning = list(zip(self._cleaning, self._cleaning_times))[self._cleaned :]
-        ending = list(zip(self._ending, self._ending_times))[self._ended :]
-        return [
-            [[list(timeline.key), time] for timeline, time in queue if self._has(timeline)]
-            for queue in (cleaning, ending)
-        ]
-
-    def enqueue(self, queues: Any) -> None:
-        """The inverse."""
-        for timeline in self.timelines.values():
-            timeline.queued = timeline.ending = False
-        cleaning, ending = queues
-        self._cleaning = [self.timelines[tuple(key)] for key, _ in cleaning]
-        self._ending = [self.timelines[tuple(key)] for key, _ in ending]
-        self._cleaning_times = [time for _, time in cleaning]
-        self._ending_times = [time for _, time in ending]
-        self._cleaned = self._ended = self._stale = 0
-        for timeline in self._cleaning:
-            timeline.queued = True
-        for timeline in self._ending:
-            timeline.ending = True
 
     def compact(self) -> None:
         """Drop the nodes that no block has any more. O(keys, events, nodes and links); amortised O(1) a node."""
@@ -277,7 +195,7 @@ class Speculation:
             compaction.line(timeline)
             visited += len(timeline.entries)
         compaction.finish(self.changes)
-        self.full = 3 * self.arena.top + visited + self.slack
+        self.full = 3 * self.arena.count + visited + self.slack
         self.full_links = 3 * self.arena.linked + visited + self.slack
 
     # --- arcs ---------------------------------------------------------------------------------------------------
@@ -288,66 +206,31 @@ class Speculation:
         Stored events of the interval are processed again; the state that earlier events led to stays.
         """
         self._stop_waiting()
-        self._renew(self.table.write(arcs), begin, end, ALL_STATES)
-
-    def change(self, changed: ChangedArcs) -> None:
-        """The same where it is known how they differ. O(these arcs, others of their states, and events in the
-        interval)."""
-        changes, begin, end = changed.changes, changed.begin, changed.end
-        if changes is None or any(_takes_none(before) or any(map(_takes_none, after)) for before, after in changes):
-            self.write(changed.automaton.arcs, begin, end)
-            return
-        self._stop_waiting()
-        table = self.table
-        classes = False
-        states: i64 = 0
-        for before, after in changes:
-            held = [arc for arc in after if len(arc.guard) > 0]  # others are not there
-            if before is None:
-                for arc in held:
-                    there = table.arcs_of(arc.source)
-                    states |= bit(arc.source)
-                    classes = table.amend(arc.source, len(there), [table.prepare(arc)], begin, end) or classes
-                continue
-            there = table.arcs_of(before.source)
-            states |= bit(before.source)
-            for place in range(len(there)):
-                was = there[place]
-                if was.arc is before:
-                    rest = [was.lasting(arc.begin, arc.end, arc) for arc in held]
-                    classes = table.amend(before.source, place, rest, begin, end) or classes
-                    break
-        self._renew(classes, begin, end, states)
-
-    def amend(self, state: int, place: int, arcs: list[Written], begin: int, end: int) -> None:
-        """The same for one arc: exchange that of a state at a place for others (see ArcTable)."""
-        self._stop_waiting()
-        self._renew(self.table.amend(state, place, arcs, begin, end), begin, end, bit(state))
-
-    def _stop_waiting(self) -> None:
-        """Where arcs change, no state waits any more. O(events and nodes), the first time."""
-        if self.visits is None:
-            return
-        states = self.table.stop_waiting()
-        for state in states:
-            self.stepper.marked[state] = 0
-        self.stepper.waiting = []
-        self.visits = None
-        for timeline in self.timelines.values():
-            timeline.expand(states)
-
-    def _renew(self, classes: bool, begin: i64, end: i64, states: i64) -> None:
+        classes = self.table.write(arcs)
         if not classes and begin > self.newest:
             return
-        if not self.passing:
-            states = ALL_STATES
         for timeline in self.timelines.values():
             if classes:
                 for entry in timeline.entries:
                     entry.klass = self.table.classify(entry.stream, entry.row)
             first = timeline.place(begin, -FOREVER)
             if first < len(timeline.entries):
-                timeline.renew(first, timeline.place(end, -FOREVER), states, self.changes)
+                timeline.renew(first, timeline.place(end, -FOREVER), self.changes)
+
+    def _stop_waiting(self) -> None:
+        """Where arcs change, no state waits any more, for good: with other arcs the results of such runs may be others.
+        O(events and nodes), the first time."""
+        if self.visits is None:
+            return
+        kept = [(timeline, kept_runs(timeline)) for timeline in self.timelines.values()]
+        for state in self.table.stop_waiting():
+            self.stepper.marked[state] = 0
+        self.stepper.waiting = []
+        self.visits = None
+        for timeline, runs in kept:
+            timeline.runs = timeline.visits = None
+            keep_runs(timeline, runs)
+            timeline.compute_all()
 
     # --- results ------------------------------------------------------------------------------------------------
 
@@ -362,32 +245,28 @@ class Speculation:
 
     def turn(self) -> None:
         """Collect further changes apart from those so far."""
-        self.changes = Changes(self.layout, self.within, self.lineage, self.changes.count)
+        self.changes = Changes(self.layout, self.within, self.changes.count)
 
     def waiting_runs(self, now: int) -> Iterator[tuple[Row, int, int, Slots]]:
         """The runs that an event at the newest time, or at `now` if that is later, may find: key, state, time of the
         first event, registers."""
-        arena = self.arena
         oldest = max(now, int(self.newest)) - int(self.within)
         for key, timeline in self.timelines.items():
             runs = timeline.runs
-            found = self._records(arena.words, arena.numbers, arena.objects, timeline.newest_nodes(), oldest)
+            found = self._found(self.arena, timeline.newest_nodes(), oldest)
             if runs is not None:
-                found += self._records(runs.words, runs.numbers, [], runs.endless(), oldest)
+                found += self._found(runs, runs.endless(), oldest)
             for state, begun, registers in found:
                 yield key, state, begun, registers
 
-    def _records(
-        self, words: Integers, numbers: Floats, objects: list[object], nodes: list[int], oldest: int
-    ) -> list[tuple[int, int, Slots]]:
+    def _found(self, records: Records, nodes: list[int], oldest: int) -> list[tuple[int, int, Slots]]:
         """State, time of the first event and registers of those of these records whose first event is later."""
-        layout = self.layout
+        words, stride = records.words, records.layout.stride
         found: list[tuple[int, int, Slots]] = []
         for node in nodes:
-            at = int(node * layout.stride)
+            at = int(node * stride)
             if words[at + STATE] > 0 and words[at + START] > oldest:
-                registers = read_registers(layout, words, numbers, objects, node)
-                found.append((int(words[at + STATE]), int(words[at + START]), registers))
+                found.append((int(words[at + STATE]), int(words[at + START]), records.registers(node)))
         return found
 
     def statistics(self) -> dict[str, int]:
@@ -402,10 +281,3 @@ class Speculation:
     def check_invariants(self) -> None:
         for timeline in self.timelines.values():
             timeline.check_invariants()
-            waits = timeline.queued or (timeline.ending and len(timeline.entries) == 0)
-            assert waits or self.within == FOREVER, "a punctuation finds what it can clean"
-
-
-def _takes_none(arc: Arc | None) -> bool:
-    """Whether an arc takes no event."""
-    return arc is not None and arc.kind is Kind.EPSILON

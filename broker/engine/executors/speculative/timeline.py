@@ -9,7 +9,7 @@ Here: one key. Hot. Not here: keys (speculation), blocks (nodes).
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import final
 
 from mypy_extensions import i64
 
@@ -21,20 +21,11 @@ from .nodes import BlockStepper
 from .visits import Visits
 from .waiting import WaitingRuns
 
-STATES_MASK: Final = 31  # states with one bit differ by a multiple of one more
-ALL_STATES: Final = -1
-
-
-def bit(state: i64) -> i64:
-    """The bit of a state, which it shares with others; that of the start is 1."""
-    found: i64 = 1
-    return found << (state & STATES_MASK)
-
 
 @final
 class Timeline:
     """`entries`: the events that are not final. `cleaned` nodes from `kept` on are the block of the last event that was
-    dropped. `queued`, `ending`: whether the timeline waits for a punctuation to clean it, or until its runs end.
+    dropped.
     """
 
     def __init__(self, stepper: BlockStepper, key: Row, sharing: bool, visits: Visits | None) -> None:
@@ -47,8 +38,6 @@ class Timeline:
         self.cleaned: i64 = 0
         self.ended: i64 = 0  # finals among the cleaned nodes
         self.visited: i64 = 0
-        self.queued = False
-        self.ending = False
         self.visits = visits
         self.runs: WaitingRuns | None = None if visits is None else WaitingRuns(stepper.arena.layout)
 
@@ -109,57 +98,36 @@ class Timeline:
             upto = self._begun_upto(entry.first, entry.count, time, order)
             before, count = self._before(at)
             count = self._begun_upto(before, count, time, order)
-            first = arena.top
+            first = arena.count
             made: i64 = 0
             if count > 0:
                 made = self._step(entry, before, count, False)
             if self._equal(entry.first, upto, first, made):
-                arena.top = first
+                arena.count = first
                 return
             self._replace(at, upto, first, made, changes)
             at += 1
 
-    def renew(self, first: i64, upto: i64, states: i64, changes: Changes) -> None:
-        """Compute the blocks of these events, whose arcs have changed, again, and later ones until one is unchanged.
-
-        `states`: the states whose arcs have changed, as `bit` gives them; ALL_STATES. As long as no block has become
-        another one, those behind a block without such a state are passed over.
-        """
+    def renew(self, first: i64, upto: i64, changes: Changes) -> None:
+        """Compute the blocks of these events, whose arcs have changed, again, and later ones until one is unchanged."""
         entries = self.entries
         arena = self.arena
         n: i64 = len(entries)
         at = first
         same = True
         while at < n:
+            if same and at >= upto:
+                return
             entry = entries[at]
             before, count = self._before(at)
-            if same:
-                if at >= upto:
-                    return
-                if not self._concerns(before, count, states):
-                    at += 1
-                    continue
-            begun = arena.top
             made = self._step(entry, before, count, True)
-            begun = arena.top - made
+            begun = arena.count - made
             same = self._equal(entry.first, entry.count, begun, made)
             if same:
-                arena.top = begun
+                arena.count = begun
             else:
                 self._replace(at, entry.count, begun, made, changes)
             at += 1
-
-    def _concerns(self, first: i64, count: i64, states: i64) -> bool:
-        """Whether the event behind a block may follow an arc of one of these states; it may begin a run."""
-        if states & 1 == 1:
-            return True
-        words = self.arena.words
-        stride = self.arena.layout.stride
-        met: i64 = 0
-        i: i64
-        for i in range(first, first + count):
-            met |= states >> (words[i * stride + STATE] & STATES_MASK)
-        return met & 1 == 1
 
     def _replace(self, at: i64, upto: i64, first: i64, made: i64, changes: Changes) -> None:
         """Exchange the first `upto` nodes of a block for those that were made, `made` nodes from `first` on."""
@@ -171,7 +139,7 @@ class Timeline:
             self._differ(first, made, entry.first, upto, True, at, changes)
         if entry.finals > 0:
             finals += self.marked_nodes(entry.first + upto, entry.count - upto)
-        self.arena.copy(entry.first + upto, entry.count - upto)
+        self.arena.append(self.arena, entry.first + upto, entry.count - upto)
         entry.first = first
         entry.count = made + entry.count - upto
         entry.finals = finals
@@ -193,42 +161,9 @@ class Timeline:
                 entry.first, entry.count, entry.finals = before, count, 0
                 return
         made = self._step(entry, before, count, True)
-        entry.first = self.arena.top - made
+        entry.first = self.arena.count - made
         entry.count = made
         entry.finals = stepper.finals
-
-    def expand(self, waited: list[int]) -> None:
-        """Put the runs that wait back into blocks, for good: with other arcs their results may be others. O(events and
-        nodes). `waited`: the states, which do not wait any more in the table and the stepper."""
-        runs = self.runs
-        if runs is None:
-            return
-        self.runs, self.visits = None, None
-        arena, stride = self.arena, self.arena.layout.stride
-        entries = self.entries
-        count = runs.first(entries[0].time, entries[0].order) if len(entries) > 0 else runs.count
-        kept = arena.top
-        node, end = self.kept, self.kept + self.cleaned
-        run: i64 = 0
-        while node < end or run < count:
-            words, others = arena.words, runs.words
-            at, other = node * stride, run * stride
-            if node < end and int(words[at + STATE]) in waited:
-                node += 1  # it is among the runs
-            elif run == count or (
-                node < end
-                and (words[at + START] < others[other + START] or (
-                    words[at + START] == others[other + START] and words[at + ORDER] <= others[other + ORDER]
-                ))
-            ):  # fmt: skip
-                arena.copy(node, 1)
-                node += 1
-            else:
-                arena.take(runs.words, runs.numbers, run)
-                run += 1
-        self.kept, self.cleaned = kept, arena.top - kept
-        self.ended = self.marked_nodes(self.kept, self.cleaned)
-        self.compute_all()
 
     def compute_all(self) -> None:
         """Compute all blocks again, without changes of results. O(events and nodes)."""
@@ -299,8 +234,7 @@ class Timeline:
         """A result of the event there, or a run that waits since then, is there or not any more."""
         arena = self.arena
         if arena.words[node * arena.layout.stride + STATE] >= self.stepper.table.final:
-            head = changes.head(self.entries[at].time, inserted, False, 0, 0)
-            changes.add(arena.words, arena.numbers, arena.objects, node, head)
+            changes.add(arena, node, self.entries[at].time, inserted)
             return
         assert self.visits is not None
         assert self.runs is not None
@@ -378,7 +312,7 @@ class Timeline:
         assert places == sorted(set(places)), "events are in the order of their times"
         words, stride = self.arena.words, self.arena.layout.stride
         for entry in self.entries:
-            assert entry.first + entry.count <= self.arena.top, "a block lies in the arena"
+            assert entry.first + entry.count <= self.arena.count, "a block lies in the arena"
             block = [node * stride for node in range(entry.first, entry.first + entry.count)]
             starts = [(words[at + START], words[at + ORDER]) for at in block]
             assert starts == sorted(starts), "a block is in the order of the runs' first events"

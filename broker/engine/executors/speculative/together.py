@@ -46,7 +46,6 @@ class MergedUnits:
         automata = [common_of(unit, family) for unit, family in zip(units, self.families)]
         self.gone: set[int] = set()
         self.count = sum(len(members) for _, members in units)
-        self.automata = automata
         self.within = automata[0].within  # they have that in common
         if len(automata) == 1:  # its states keep their numbers, so that arcs may come that lead to others
             owners = [(0, operand) for operand in range(len(automata[0].operands))]
@@ -130,9 +129,9 @@ class MergedUnits:
 
     def _pass(self, other: MergedUnits) -> None:
         """Let another group of some of the members have their runs."""
-        newest, promised, timelines, queues = dump(self.speculation)
+        newest, promised, timelines, swept = dump(self.speculation)
         passed = [[key, other.own_nodes(self, nodes), entries] for key, nodes, entries in timelines]
-        load(other.speculation, [newest, promised, passed, queues])
+        load(other.speculation, [newest, promised, passed, swept])
         other.speculation.settle()  # what is found again was reported
 
     def own_nodes(self, before: MergedUnits, nodes: list[list[Any]]) -> list[list[Any]]:
@@ -147,7 +146,7 @@ class MergedUnits:
             numbers = [number for number, member in enumerate(before.units[was][1]) if member.number in own]
             states.append((at, was, to, numbers))
         found: list[list[Any]] = []
-        for start, order, end, state, registers, trace, links in nodes:
+        for start, order, state, registers, trace, taken in nodes:
             seen: set[int] = set()
             for at, was, to, numbers in states:
                 mine = to.get(state)
@@ -161,7 +160,7 @@ class MergedUnits:
                 if family is not None and self.families[at] is None:
                     kept = family.own(kept)
                 seen.add(mine)
-                found.append([start, order, end, mine, list(kept), trace, links])
+                found.append([start, order, mine, list(kept), trace, taken])
         return found
 
 
@@ -260,7 +259,7 @@ class RegistersTogether:
     def write(self, member: RegisterMember, changed: ChangedArcs) -> None:
         """Replace the arcs of a member. The others keep theirs.
 
-        O(arcs that differ, and events in the interval); the first time for a member that shares states, also O(runs of
+        O(arcs, and events in the interval); the first time for a member that shares states, also O(runs of
         its group).
         """
         if not self.begun:
@@ -274,7 +273,7 @@ class RegistersTogether:
             self.groups.append(alone)
             group = alone
         member.write(changed.automaton)
-        group.speculation.change(changed)
+        group.speculation.write(changed.automaton.arcs, changed.begin, changed.end)
 
     def found(self) -> i64:
         """How many changes have not been shown."""
@@ -308,7 +307,7 @@ class RegistersTogether:
         for group in self.groups:
             arena = group.speculation.arena
             layout = arena.layout
-            size += arena.top * (layout.stride + layout.floats + layout.objects) + 2 * arena.linked
+            size += arena.count * (layout.stride + layout.floats + layout.objects) + 2 * arena.linked
         return 8 * size
 
     def keys(self) -> int:
@@ -365,8 +364,6 @@ class RegistersTogether:
             return  # no event had come
         self.begun = True
         self.groups = []
-        if isinstance(data[0], int):  # of the time before members ran together
-            data = [[[[ALONE, [0]]], data]]
         for units, runs in data:
             own = [(place, [self.members[number] for number in numbers]) for place, numbers in units]
             group = MergedUnits(own, self.runs_max)

@@ -7,63 +7,39 @@ of a family is (families), units together (together).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from ....automaton.automaton import Automaton
-from .constants import ALONE, BOTH, FINAL, START, Literal, RegisterForm, bits
+from .constants import ALONE, RegisterForm, bits
 from .families import ConstantFamily
 from .owners import RegisterMember
 
 Unit: TypeAlias = "tuple[int, list[RegisterMember]]"
 """Where the constants of the unit's automata are, and whose these are."""
-ALL: Final = -1  # every place that a form has
-NOWHERE: Final = 0  # but that of WITHIN
 
 
 def units_of(members: Sequence[RegisterMember]) -> list[Unit]:
     """Families of two or more members, and the others alone, in the order of the members. O(members x constants)."""
+    forms: dict[RegisterForm, list[RegisterMember]] = {}
+    for member in members:
+        forms.setdefault(member.text.form, []).append(member)
     units: list[Unit] = []
-    left = list(members)
-    for level in (ALL, BOTH, START, FINAL, NOWHERE):
-        forms: dict[RegisterForm, list[RegisterMember]] = {}
-        for member in left:
-            forms.setdefault(member.text.form, []).append(member)
-        left = []
-        for form, alike in forms.items():
-            places = form.everywhere() if level == ALL else form.around(level)
-            if places == ALONE or form.at(places) is None:
-                left += alike
-                continue
-            for several in _equal(alike, form.elsewhere(places)):
-                if len(several) > 1:
-                    units.append((_where(form, places, several), several))
-                else:
-                    left += several
-    units += [(ALONE, [member]) for member in left]
+    for form, alike in forms.items():
+        if form.places != ALONE and len(alike) > 1:
+            units.append((_where(form, alike), alike))
+        else:
+            units += [(ALONE, [member]) for member in alike]
     return sorted(units, key=lambda unit: unit[1][0].number)
 
 
-def _equal(members: list[RegisterMember], numbers: list[int]) -> list[list[RegisterMember]]:
-    """Those together that have the constants with these numbers in common."""
-    if len(numbers) == 0:
-        return [members]
-    found: dict[tuple[Literal, ...], list[RegisterMember]] = {}
-    for member in members:
-        constants = member.text.constants
-        found.setdefault(tuple([constants[number] for number in numbers]), []).append(member)
-    return list(found.values())
-
-
-def _where(form: RegisterForm, places: int, members: Sequence[RegisterMember]) -> int:
+def _where(form: RegisterForm, members: Sequence[RegisterMember]) -> int:
     """Where texts of a form differ, of the places where they may. At the first one, if they are equal."""
+    first = members[0].text.constants
     differ = 0
-    for number in form.at(places) or []:
-        first = members[0].text.constants[number]
-        for member in members:
-            if member.text.constants[number] != first:
-                differ |= form.constants[number].place
-                break
-    return differ or bits(places)[0]
+    for number, constant in enumerate(form.constants):
+        if any(member.text.constants[number] != first[number] for member in members):
+            differ |= constant.place
+    return differ or bits(form.places)[0]
 
 
 def family_of(unit: Unit) -> ConstantFamily | None:

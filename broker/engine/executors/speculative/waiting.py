@@ -14,48 +14,35 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....events.instant import FOREVER
-from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
-from .arena import ORDER, START, Arena, NodeLayout
+from ..packed import Integers, integers, roomy
+from .arena import ORDER, START, Arena, NodeLayout, Records
 
 SPAN: Final = 4  # numbers of an interval: the event that made the run wait, and the last one that finds it there
-ROOM: Final = 8
 
 
 @final
-class WaitingRuns:
-    """`count` runs: records in `words` and `numbers`, and `spans`: time and order of two events.
+class WaitingRuns(Records):
+    """Records of runs, and `spans`: time and order of two events.
 
     The last event is the one that the run did not ignore, and that ended it; an endless interval ends at FOREVER.
     """
 
     def __init__(self, layout: NodeLayout) -> None:
-        self.layout = layout
-        self.count: i64 = 0
-        self.room: i64 = 0
-        self.words: Integers = integers()
-        self.numbers: Floats = floats()
+        super().__init__(layout)
         self.spans: Integers = integers()
 
     def insert(self, arena: Arena, node: i64, time: i64, order: i64) -> i64:
         """Enter a node of the block of that event; return where. O(1) for the newest event, else O(runs)."""
-        layout = self.layout
-        stride, counted = layout.stride, layout.floats
-        if self.count >= self.room:
-            self.room = max(2 * self.room, ROOM)
-            self.words = roomy(self.words, self.room * stride)
-            self.numbers = roomy_floats(self.numbers, self.room * counted)
-            self.spans = roomy(self.spans, self.room * SPAN)
+        self.reserve(self.count + 1)
+        self.spans = roomy(self.spans, self.room * SPAN) if len(self.spans) < self.room * SPAN else self.spans
         at = self.first(time, order + 1)
         i: i64 = self.count
         while i > at:
             self._move(i - 1, i)
             i -= 1
         self.count += 1
-        words, numbers, spans = self.words, self.numbers, self.spans
-        for i in range(stride):
-            words[at * stride + i] = arena.words[node * stride + i]
-        for i in range(counted):
-            numbers[at * counted + i] = arena.numbers[node * counted + i]
+        self.put(arena, node, at)
+        spans = self.spans
         spans[at * SPAN] = time
         spans[at * SPAN + 1] = order
         spans[at * SPAN + 2] = FOREVER
@@ -63,13 +50,9 @@ class WaitingRuns:
         return at
 
     def _move(self, at: i64, to: i64) -> None:
-        stride, counted = self.layout.stride, self.layout.floats
-        words, numbers, spans = self.words, self.numbers, self.spans
+        self.put(self, at, to)
+        spans = self.spans
         i: i64
-        for i in range(stride):
-            words[to * stride + i] = words[at * stride + i]
-        for i in range(counted):
-            numbers[to * counted + i] = numbers[at * counted + i]
         for i in range(SPAN):
             spans[to * SPAN + i] = spans[at * SPAN + i]
 

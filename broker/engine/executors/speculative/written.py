@@ -45,7 +45,7 @@ class WrittenTerms:
         self.updates = updates
         self.ignores = ignores
         self.numbers: list[int] = []
-        self.numbered: i64 = 0
+        self.numbered: i64 = -1
 
 
 @final
@@ -53,7 +53,7 @@ class WrittenTerms:
 class Written:
     """An arc. A `target` beyond the states is a result, of the final state with that number.
 
-    It exists for events of the times [`begin`, `end`). `arc`: that of the automaton.
+    It exists for events of the times [`begin`, `end`). `arc`: that of the automaton, by which it is found again.
     """
 
     __slots__ = ("arc", "begin", "end", "label", "source", "stream", "target", "terms")
@@ -69,10 +69,6 @@ class Written:
         self.begin = begin
         self.end = end
         self.arc = arc
-
-    def lasting(self, begin: i64, end: i64, arc: object = None) -> Written:
-        """The same arc for other times, in which it is another one of the automaton. O(1)."""
-        return Written(self.source, self.target, self.label, self.stream, self.terms, begin, end, arc)
 
 
 def written(arc: Arc, stream: int, final_state: int, label: int, layout: NodeLayout) -> Written:
