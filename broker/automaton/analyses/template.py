@@ -335,7 +335,7 @@ def clause_of(
             if each.source is Compared.FACTOR:
                 factors.append((each, value))
             else:
-                closest[each] = max(value, closest.get(each, value))
+                closest[each] = max(value, closest[each]) if each in closest else value
     order = sorted([*closest.items(), *factors], key=_by_asked)
     asked = tuple(one for one, _ in order)
     return TemplateClause(asked, tuple(rest), among), tuple(value for _, value in order)

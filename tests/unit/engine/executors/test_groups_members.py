@@ -9,7 +9,7 @@ from doubles import read_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.automaton.analyses.coordinates import turned, turned_factor, turned_offset
+from broker.automaton.analyses.coordinates import exact, turned, turned_offset
 from broker.engine.executors.groups.blocks import LARGE, MatchBlocks, combined, counted
 from broker.engine.executors.groups.columns import floats_from
 from broker.engine.executors.groups.coordinates import (
@@ -137,10 +137,9 @@ def test_the_greatest_offset_is_the_boundary(value: float, register: float, stri
 def test_what_has_no_coordinate() -> None:
     for constant in (2**53, -(2**53), math.inf, math.nan, True, "1", None):
         assert turned(">", constant) is None
-        assert turned_factor(constant) is None
+        assert exact(constant) is None
         assert turned_offset(">", constant) is None
     assert turned_offset(">", 2.0**969) is None
-    assert turned_factor(-1.5) == (-1.5, 1.5)
 
 
 # --- blocks ---------------------------------------------------------------------------------------------------------
