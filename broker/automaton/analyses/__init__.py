@@ -15,9 +15,9 @@ be counted.
 
 What subscriptions that differ in constants have in common: `grouping`, the `template` of an automaton and its
 constants, found by `epoch_template`, `arrival_template`, and where an operand repeats by `kleene_template` and
-`selection_template`; `event_constants`, which events it is about; `other_keys` and `step_texts`, a text of its own for
-each event; `epoch_waits`, runs that wait for numbers; `mechanism`, how the runs of its members are kept as one;
-`coordinates`, constants as numbers; `window_family`, the same for windows.
+`selection_template`; `event_constants`, which events it is about; `other_keys`, a text of its own for each event;
+`mechanism`, how the runs of its members are kept as one; `coordinates`, constants as numbers; `window_family`, the same
+for windows.
 
 Here: functions from an automaton to a fact. Not here: what an executor does with it.
 """

@@ -35,7 +35,7 @@ from .template import (
     of_rows,
     uniform_key,
 )
-from .whole_rows import NoRows, with_whole_rows
+from .whole_rows import with_whole_rows
 from .wide_rows import over_wide_rows
 
 OF_ALL: Final = "it counts matches of all events, because no constant says which it is about"
@@ -61,10 +61,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     orders: tuple[tuple[int, ...], ...] = ()
     wide: WideRow | None = None
     if line:
-        try:
-            automaton = with_whole_rows(automaton)
-        except NoRows as reason:
-            raise NoTemplate(str(reason)) from None
+        automaton = with_whole_rows(automaton)
         if several:
             automaton, wide = over_wide_rows(automaton)
         parts = key_parts(automaton)

@@ -303,6 +303,25 @@ def alternatives(guard: Form, rest: Form, steps: int) -> list[Alternative]:
     return [Alternative(clause) for clause in found]
 
 
+class Conditions:
+    """Conditions of a template, each made once, in order, and their constants, `values`. `begun`: the beginning by
+    which events are found. `texts`: the template keeps texts that events are compared with."""
+
+    def __init__(self, begun: Clause, texts: bool) -> None:
+        self.values: list[float] = []
+        self._begun = begun
+        self._texts = texts
+
+    def of(
+        self, asked: list[Alternative], known: dict[Attribute, Constant], computes: Callable[[Term], bool]
+    ) -> tuple[TemplateClause, ...]:
+        """What an event is asked beyond the key's constants, `known`."""
+        left = [(tuple(atom for atom in one if atom not in self._begun), among) for one, among in asked]
+        found = sorted((clause_of(one, known, computes, self._texts, among) for one, among in left), key=by_form)
+        self.values.extend(value for _, valued in found for value in valued)
+        return tuple(clause for clause, _ in found)
+
+
 def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
     return repr(valued[0]), valued[1]
 
