@@ -7,30 +7,31 @@ template is (template).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from ...algebra.terms import Attribute, Comparison, Constant, Side
+from ...algebra.normal_form import Clause, Form
+from ...algebra.terms import Attribute, Constant, Term
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report
 from .coordinates import exact
-from .event_constants import OwnText, own_constants, shared_beginning, shared_constants
+from .event_constants import OwnText, own_constants, shared_beginning, shared_constants, texts_in
 from .keys import key_parts, within_key
 from .kleene_template import repeating_grouping
-from .line import line_of
+from .line import LineOperand, line_of
 from .orders import orders_of
 from .other_keys import own_texts, own_texts_alone
 from .selection_template import selection_grouping
 from .template import (
+    Alternative,
+    Conditions,
     Grouping,
     GroupTemplate,
     NoTemplate,
-    TemplateClause,
     TemplateKill,
     TemplateStep,
     WideRow,
     alternatives,
     beyond,
-    by_form,
-    clause_of,
+    key_of,
     keyed_line,
     of_rows,
     uniform_key,
@@ -45,21 +46,85 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     """Raises NoTemplate. O(size of the automaton squared)."""
     if automaton.report not in (Report.EACH, Report.COMPLETIONS):
         raise NoTemplate("it does not report each match")
-    counted = automaton.report is Report.COMPLETIONS
-    several = len(automaton.sources) > 1
     line = line_of(automaton)
     if not all(_within(automaton, condition) for arc in automaton.arcs for condition in arc.elapsed):
         raise NoTemplate("it has conditions on times other than its window")
     if any(link.take is not None for link in line):
-        if counted:
-            raise NoTemplate("an operand repeats, and it reports completions only")
-        if several:
-            raise NoTemplate("an operand repeats, and it reads several streams")
         return _repeating(automaton)
-    if counted and _asks_for_numbers(automaton):  # found soon, as there may be a new shape for each subscription
+    counted = automaton.report is Report.COMPLETIONS
+    if counted and line and not _finds(automaton):  # found soon, as there may be a new shape for each subscription
         raise NoTemplate(OF_ALL)
-    orders: tuple[tuple[int, ...], ...] = ()
+    events = _single(automaton, line)
+    late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
+    asked = [alternatives(arc.guard, arc.rest, len(events.begins)) for arc in events.asking]
+    texts = _texts(events, asked, counted, late)
+    each_alone = len(events.orders) > 0 and all(len(order) == 1 for order in events.orders)
+    kept = len(texts.known) + len(texts.found) + len(texts.own) > 0 or each_alone
+    conditions = Conditions(texts.begun, kept)
+    keys = [{} if each is None else dict([each]) for each in texts.own] or [texts.known for _ in asked]
+    clauses = [conditions.of(own, key, of_rows) for own, key in zip(asked, keys)]
+    steps = tuple(TemplateStep(events.inner.states[a.source].stay, own) for a, own in zip(events.begins, clauses))
+    places_of = {arc.source: number for number, arc in enumerate(events.begins)}
+    forbidden = zip(events.kills, clauses[len(steps) :])
+    values = conditions.values
+    if (texts.found or counted) and not values:
+        raise NoTemplate("it has no numbers that could differ")
+    if counted and automaton.output:
+        raise NoTemplate("it reports completions for each value of a variable")
+    if counted and not kept:  # counting reads the events of a window, which others avoid
+        raise NoTemplate(OF_ALL)
+    if automaton.within is not None:
+        window = exact(automaton.within)
+        if window is None:
+            raise NoTemplate("its window is too large to be compared exactly")
+        values.append(-window)
+    (source,) = events.inner.sources
+    template = GroupTemplate(
+        automaton.time,
+        (source.stream,) if events.wide is None else events.wide.streams,
+        tuple(texts.known),
+        beyond(texts.known, events.together),
+        source.key,
+        steps,
+        events.output,
+        automaton.schema.names,
+        kills=tuple(TemplateKill(places_of.get(arc.source, len(steps)), own) for arc, own in forbidden),
+        late=late,
+        window=automaton.within is not None,
+        within=automaton.within if late else None,
+        slots=(0,) if events.orders else tuple(range(len(steps))),
+        found=() if texts.own else texts.found,
+        counted=counted,
+        texts=tuple([None if each is None else each[0] for each in texts.own]),
+        orders=events.orders,
+        operands=tuple(arc.operand for arc in events.begins) if events.orders else (),
+        wakes=texts.wakes,
+        wide=events.wide,
+    )
+    return Grouping(template, key_of(texts.known, texts.own), tuple(values))
+
+
+class SingleEvents(NamedTuple):
+    """The arcs that take the events of a match, `begins`, in the `orders` of their indices, if there are several, and
+    those that forbid events, `kills`, within the key, which all have at `together`."""
+
+    inner: Automaton
+    begins: list[Arc]
+    kills: list[Arc]
+    orders: tuple[tuple[int, ...], ...]
+    output: tuple[Term, ...]
+    together: tuple[int, ...]
+    wide: WideRow | None
+
+    @property
+    def asking(self) -> list[Arc]:
+        return [*self.begins, *self.kills]
+
+
+def _single(automaton: Automaton, line: tuple[LineOperand, ...]) -> SingleEvents:
     wide: WideRow | None = None
+    orders: tuple[tuple[int, ...], ...] = ()
+    several = len(automaton.sources) > 1
     if line:
         automaton = with_whole_rows(automaton)
         if several:
@@ -74,82 +139,47 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
         inner = automaton
         begins, orders, parts, output = orders_of(automaton)
     kills = [arc for arc in inner.arcs if arc.kind is Kind.KILL]
-    together = uniform_key(inner, parts, [*begins, *kills])
-    asking = [arc.guard for arc in (*begins, *kills)]
-    known = shared_constants(asking)
+    return SingleEvents(inner, begins, kills, orders, output, uniform_key(inner, parts, [*begins, *kills]), wide)
+
+
+class FoundBy(NamedTuple):
+    """The texts by which events are found: `known`, the constants of the key; else `begun`, with what one attribute of
+    all begins; else `own` texts of each, or one of those in `found`, which only first events have if it `wakes`."""
+
+    known: dict[Attribute, Constant]
+    begun: Clause
+    found: Form
+    own: tuple[OwnText | None, ...]
+    wakes: bool = False
+
+
+def _texts(events: SingleEvents, asked: list[list[Alternative]], counted: bool, late: bool) -> FoundBy:
+    forms = [arc.guard for arc in events.asking]
+    begins, orders = events.begins, events.orders
+    known = shared_constants(forms)
+    if known:
+        return FoundBy(known, (), (), ())
     # What one event begins with, all do that have the key's value with it: in each order, or it says nothing of others.
-    common = together if all(len(order) == len(begins) for order in orders) else ()
-    begun = () if known else shared_beginning(asking, common)
-    found_by = (begun,) if begun else () if known else own_constants(asking)
-    each_alone = len(orders) > 0 and all(len(order) == 1 for order in orders)
-    late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
-    asked = {id(arc): alternatives(arc.guard, arc.rest, len(begins)) for arc in (*begins, *kills)}
+    common = events.together if all(len(order) == len(begins) for order in orders) else ()
+    begun = shared_beginning(forms, common)
     own: tuple[OwnText | None, ...] = ()
-    if each_alone and not (known or begun):
-        own = own_texts_alone([asked[id(arc)] for arc in begins])
-    elif not (known or counted or together):
-        own = own_texts(inner, begins, kills, [asked[id(arc)] for arc in (*begins, *kills)], late)
-    wakes = len(begins) > 1 and not (known or found_by or counted or orders or own)
-    if wakes:
-        found_by = own_constants([begins[0].guard])
-        wakes = len(found_by) > 0
-    texts = len(known) + len(found_by) + len(own) > 0 or each_alone
-    slots = (0,) if orders else tuple(range(len(begins)))
-    values: list[float] = []
-
-    def clauses(arc: Arc, known: dict[Attribute, Constant]) -> tuple[TemplateClause, ...]:
-        left = [(tuple(atom for atom in one if atom not in begun), among) for one, among in asked[id(arc)]]
-        found = sorted((clause_of(one, known, of_rows, texts, among) for one, among in left), key=by_form)
-        values.extend(value for _, valued in found for value in valued)
-        return tuple(clause for clause, _ in found)
-
-    keys = [{} if each is None else dict([each]) for each in own] or [known for _ in asking]
-    steps = tuple(TemplateStep(inner.states[arc.source].stay, clauses(arc, key)) for arc, key in zip(begins, keys))
-    places_of = {arc.source: number for number, arc in enumerate(begins)}
-    forbidden = tuple(
-        TemplateKill(places_of.get(arc.source, len(begins)), clauses(arc, key))
-        for arc, key in zip(kills, keys[len(begins) :])
-    )
-    if (found_by or counted) and not values:
-        raise NoTemplate("it has no numbers that could differ")
-    if counted and automaton.output:
-        raise NoTemplate("it reports completions for each value of a variable")
-    if counted and not texts:  # counting reads the events of a window, which others avoid
-        raise NoTemplate(OF_ALL)
-    if automaton.within is not None:
-        window = exact(automaton.within)
-        if window is None:
-            raise NoTemplate("its window is too large to be compared exactly")
-        values.append(-window)
-    (source,) = automaton.sources
-    template = GroupTemplate(
-        automaton.time,
-        (source.stream,) if wide is None else wide.streams,
-        tuple(known),
-        beyond(known, together),
-        source.key,
-        steps,
-        output,
-        automaton.schema.names,
-        kills=forbidden,
-        late=late,
-        window=automaton.within is not None,
-        within=automaton.within if late else None,
-        slots=slots,
-        found=() if own else found_by,
-        counted=counted,
-        texts=tuple([None if each is None else each[0] for each in own]),
-        orders=orders,
-        operands=tuple(arc.operand for arc in begins) if orders else (),
-        wakes=wakes,
-        wide=wide,
-    )
-    key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
-    return Grouping(template, key, tuple(values))
+    if orders and all(len(order) == 1 for order in orders):
+        own = () if begun else own_texts_alone(asked[: len(begins)])
+    elif not (counted or events.together):
+        own = own_texts(events.inner, begins, events.kills, asked, late)
+    found = (begun,) if begun else own_constants(forms)
+    if found or own or counted or orders or len(begins) == 1:
+        return FoundBy({}, begun, found, own)
+    found = own_constants([begins[0].guard])
+    return FoundBy({}, (), found, (), wakes=len(found) > 0)
 
 
 def _repeating(automaton: Automaton) -> Grouping:
     """Of a line in which an operand repeats."""
+    if automaton.report is Report.COMPLETIONS:
+        raise NoTemplate("an operand repeats, and it reports completions only")
+    if len(automaton.sources) > 1:
+        raise NoTemplate("an operand repeats, and it reads several streams")
     if any(arc.kind in (Kind.KILL, Kind.TIMEOUT) for arc in automaton.arcs):
         raise NoTemplate("an operand repeats, and something is forbidden")
     line = keyed_line(automaton)
@@ -168,18 +198,10 @@ def _compares_numbers(automaton: Automaton) -> bool:
     return any(isinstance(atom.right, Constant) and atom.right.type in ("int", "float") for atom in asked)
 
 
-def _asks_for_numbers(automaton: Automaton) -> bool:
-    """Whether all guards say nothing but which number one attribute equals, and not all the same."""
-    asked, numbers = set(), set()
-    for arc in automaton.arcs:
-        if arc.kind in (Kind.FORWARD, Kind.KILL):
-            match arc.guard:
-                case ((Comparison("=", Attribute(Side.EVENT, position), Constant(int() | float() as number)),),):
-                    asked.add(position)
-                    numbers.add(number)
-                case _:
-                    return False
-    return len(asked) == 1 and len(numbers) > 1
+def _finds(automaton: Automaton) -> bool:
+    """Whether constants may say which events it is about."""
+    forms = [arc.guard for arc in automaton.arcs if arc.kind in (Kind.FORWARD, Kind.KILL)]
+    return len(shared_constants(forms)) > 0 or any(texts_in(clause) for form in forms for clause in form)
 
 
 def _within(automaton: Automaton, condition: Elapsed) -> bool:

@@ -32,6 +32,7 @@ from .template import (
     alternatives,
     any_value,
     beyond,
+    key_of,
     of_rows,
     reads_durations,
     reads_registers,
@@ -104,7 +105,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
         found=(begun,) if begun else (),
         texts=tuple(attribute for attribute, _ in own),
     )
-    return Grouping(template, tuple(text for _, text in own) or tuple(known.values()), tuple(conditions.values))
+    return Grouping(template, key_of(known, own), tuple(conditions.values))
 
 
 def _ways(automaton: Automaton) -> list[tuple[int, int]]:

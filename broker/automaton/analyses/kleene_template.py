@@ -35,6 +35,7 @@ from .template import (
     TemplateStep,
     any_value,
     clause_of,
+    key_of,
 )
 
 ADJACENT: Final = (Stay.NONE, Stay.FOREIGN)
@@ -56,8 +57,7 @@ def repeating_grouping(keyed: KeyedLine) -> Grouping:
     line = CommonConstants(_without(inner, known | first, known | last))
     texts = tuple([None if each is None else each[0] for each in own])
     template = replace(keyed.template(known, line.steps()), common=line.common(), found=found_by, texts=texts)
-    key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
-    return Grouping(template, key, tuple(line.values))
+    return Grouping(template, key_of(known, own), tuple(line.values))
 
 
 def _without(automaton: Automaton, known: Texts, behind: Texts) -> Automaton:

@@ -31,7 +31,7 @@ from ...algebra.terms import (
 )
 from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
-from .event_constants import CLAUSES_MAX, beginning, equality
+from .event_constants import CLAUSES_MAX, OwnText, beginning, equality
 from .keys import KeyPart, key_parts, places, within_key
 from .line import LineOperand, line_of
 from .measures import Measure
@@ -264,6 +264,11 @@ def keyed_line(automaton: Automaton) -> KeyedLine:
     line = line_of(inner)
     taking = tuple(arc for link in line for arc in (link.begin, link.take) if arc is not None)
     return KeyedLine(automaton, inner, line, taking, uniform_key(inner, parts, list(taking)))
+
+
+def key_of(known: dict[Attribute, Constant], own: Iterable[OwnText | None]) -> tuple[Constant, ...]:
+    """The constants of a key: texts of the steps, or else those that all have in common."""
+    return tuple([each[1] for each in own if each is not None]) or tuple(known.values())
 
 
 def beyond(known: dict[Attribute, Constant], together: tuple[int, ...]) -> tuple[int, ...]:
