@@ -11,14 +11,13 @@ from typing import Final, NamedTuple
 
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Constant, Term
-from ..automaton import Arc, Automaton, Elapsed, Kind, Report
+from ..automaton import Arc, Automaton, Elapsed, Kind, Report, Stay
 from .coordinates import exact
-from .event_constants import OwnText, own_constants, shared_beginning, shared_constants, texts_in
+from .event_constants import OwnText, beginning, own_constants, own_text, shared_beginning, shared_constants, texts_in
 from .keys import key_parts, within_key
 from .kleene_template import repeating_grouping
 from .line import LineOperand, line_of
 from .orders import orders_of
-from .other_keys import own_texts, own_texts_alone
 from .selection_template import selection_grouping
 from .template import (
     Alternative,
@@ -34,6 +33,8 @@ from .template import (
     key_of,
     keyed_line,
     of_rows,
+    reads_durations,
+    reads_registers,
     uniform_key,
 )
 from .whole_rows import with_whole_rows
@@ -57,7 +58,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     events = _single(automaton, line)
     late = any(arc.kind is Kind.TIMEOUT for arc in automaton.arcs)
     asked = [alternatives(arc.guard, arc.rest, len(events.begins)) for arc in events.asking]
-    texts = _texts(events, asked, counted, late)
+    texts = _texts(events, asked, counted)
     each_alone = len(events.orders) > 0 and all(len(order) == 1 for order in events.orders)
     kept = len(texts.known) + len(texts.found) + len(texts.own) > 0 or each_alone
     conditions = Conditions(texts.begun, kept)
@@ -153,7 +154,7 @@ class FoundBy(NamedTuple):
     wakes: bool = False
 
 
-def _texts(events: SingleEvents, asked: list[list[Alternative]], counted: bool, late: bool) -> FoundBy:
+def _texts(events: SingleEvents, asked: list[list[Alternative]], counted: bool) -> FoundBy:
     forms = [arc.guard for arc in events.asking]
     begins, orders = events.begins, events.orders
     known = shared_constants(forms)
@@ -164,14 +165,37 @@ def _texts(events: SingleEvents, asked: list[list[Alternative]], counted: bool, 
     begun = shared_beginning(forms, common)
     own: tuple[OwnText | None, ...] = ()
     if orders and all(len(order) == 1 for order in orders):
-        own = () if begun else own_texts_alone(asked[: len(begins)])
+        own = () if begun else tuple(map(_own_text, asked))
     elif not (counted or events.together):
-        own = own_texts(events.inner, begins, events.kills, asked, late)
+        own = _own_texts(events, asked)
+    own = own if any(own[: len(begins)]) else ()
     found = (begun,) if begun else own_constants(forms)
     if found or own or counted or orders or len(begins) == 1:
         return FoundBy({}, begun, found, own)
     found = own_constants([begins[0].guard])
     return FoundBy({}, (), found, (), wakes=len(found) > 0)
+
+
+def _own_texts(events: SingleEvents, asked: list[list[Alternative]]) -> tuple[OwnText | None, ...]:
+    """The text of each event of one partition that has one, and of each that is forbidden; () where no mechanism knows
+    them. Of adjacent events and next matches all have one if the first has."""
+    stays = {events.inner.states[arc.source].stay for arc in events.begins[1:]}
+    if len(stays) != 1 or (events.inner.within is None and not stays <= {Stay.NONE, Stay.FOREIGN}):
+        return ()
+    if any(len(each) != 1 or each[0].among or not _alone(each[0].clause) for each in asked):
+        return ()
+    found = tuple(map(_own_text, asked))
+    steps = found[: len(events.begins)]
+    return found if stays == {Stay.ALL} or steps[0] is None or None not in steps else ()
+
+
+def _own_text(asked: list[Alternative]) -> OwnText | None:
+    return own_text(asked[0].clause) if len(asked) == 1 and not asked[0].among else None
+
+
+def _alone(clause: Clause) -> bool:
+    """Whether nothing is asked of earlier events, and not with what a text begins."""
+    return not any(reads_registers(atom) or reads_durations(atom) or beginning(atom) for atom in clause)
 
 
 def _repeating(automaton: Automaton) -> Grouping:

@@ -4,7 +4,7 @@ An operand may want such an attribute to equal a constant. If every way to a mat
 with the same constant, then only the partition with that value has matches, and no event of another one matters.
 
 Here: finding such values, and conditions that ask for them. Not here: the same of windows (window_key), of runs that
-begin with one event (first_key).
+begin with one event (event_constants).
 """
 
 from __future__ import annotations
