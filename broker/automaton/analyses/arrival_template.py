@@ -14,7 +14,6 @@ from ...algebra.terms import Attribute, Constant, Term
 from ..automaton import Arc, Automaton, Elapsed, Kind, Report, Stay
 from .coordinates import exact
 from .event_constants import OwnText, beginning, own_constants, own_text, shared_beginning, shared_constants, texts_in
-from .keys import key_parts, within_key
 from .kleene_template import repeating_grouping
 from .line import LineOperand, line_of
 from .orders import orders_of
@@ -123,24 +122,17 @@ class SingleEvents(NamedTuple):
 
 
 def _single(automaton: Automaton, line: tuple[LineOperand, ...]) -> SingleEvents:
-    wide: WideRow | None = None
-    orders: tuple[tuple[int, ...], ...] = ()
     several = len(automaton.sources) > 1
     if line:
-        automaton = with_whole_rows(automaton)
+        automaton, wide = with_whole_rows(automaton), None
         if several:
             automaton, wide = over_wide_rows(automaton)
-        parts = key_parts(automaton)
-        inner = within_key(automaton, parts)
-        begins = [link.begin for link in line_of(inner)]
-        output = automaton.output
-    elif several:
+        keyed = keyed_line(automaton)
+        return SingleEvents(keyed.inner, keyed.taking, keyed.kills, (), automaton.output, keyed.together, wide)
+    if several:
         raise NoTemplate("it is not a line of operands, and reads several streams")
-    else:
-        inner = automaton
-        begins, orders, parts, output = orders_of(automaton)
-    kills = [arc for arc in inner.arcs if arc.kind is Kind.KILL]
-    return SingleEvents(inner, begins, kills, orders, output, uniform_key(inner, parts, [*begins, *kills]), wide)
+    steps, orders, parts, output = orders_of(automaton)
+    return SingleEvents(automaton, steps, [], orders, output, uniform_key(automaton, parts, steps), None)
 
 
 class FoundBy(NamedTuple):
