@@ -4,8 +4,8 @@ Shape: `line`, one operand after another; `orders`, the orders in which operands
 registers are its events, and `wide_rows`, one over several streams as over one; `branches`, the lines of an automaton;
 `sequences`, contiguous events; `chain`, the distance of states from a match. Events: `keys` and `variables`, the
 values that all events of a match share; `agreement`, whether the events of one key decide alone; `chain_keys`, the key
-that a forecast counts by; `event_constants`, which events a pattern is about; `window_key`, which partition windows,
-and `composite_key`, which composite subscriptions; `value_regions`, the classes of events that can follow each other.
+that a forecast counts by; `event_constants`, which events a pattern is about; `window_key`, the only partition that has
+windows; `value_regions`, the classes of events that can follow each other.
 Time: `window`, the duration of a match and what lies outside it; `window_bounds`, how many windows are open at once;
 `window_chain`, the states of a forecast of windows; `kept_times`, how long the times that a run keeps are needed. Runs:
 `growth`, how many a key may have; `cycles`, where they stay for ever; `hopeless`, when one can match no more; `memory`,

@@ -1,6 +1,7 @@
 """Constants that say which events a pattern is about: what attributes must equal, and with what they must begin.
 
-Here: finding them in conditions. Not here: what a template makes of them (template), the key of an automaton (keys).
+Here: finding them in conditions, and in those of all first events. Not here: what a template makes of them (template),
+the attributes that partition events without a constant (keys).
 """
 
 from __future__ import annotations
