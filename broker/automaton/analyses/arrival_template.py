@@ -20,10 +20,10 @@ from .orders import orders_of
 from .selection_template import selection_grouping
 from .template import (
     Alternative,
-    Conditions,
     Grouping,
     GroupTemplate,
     NoTemplate,
+    TemplateConditions,
     TemplateKill,
     TemplateStep,
     WideRow,
@@ -60,7 +60,7 @@ def arrival_grouping(automaton: Automaton) -> Grouping:
     texts = _texts(events, asked, counted)
     each_alone = len(events.orders) > 0 and all(len(order) == 1 for order in events.orders)
     kept = len(texts.known) + len(texts.found) + len(texts.own) > 0 or each_alone
-    conditions = Conditions(texts.begun, kept)
+    conditions = TemplateConditions(texts.begun, kept)
     keys = [{} if each is None else dict([each]) for each in texts.own] or [texts.known for _ in asked]
     clauses = [conditions.of(own, key, of_rows) for own, key in zip(asked, keys)]
     steps = tuple(TemplateStep(events.inner.states[a.source].stay, own) for a, own in zip(events.begins, clauses))

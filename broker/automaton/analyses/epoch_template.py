@@ -23,11 +23,11 @@ from ..automaton import Automaton, Kind, State, Stay
 from .event_constants import OwnText, own_text_of_each, shared_beginning, shared_constants
 from .template import (
     Alternative,
-    Conditions,
     Grouping,
     GroupTemplate,
     NoTemplate,
     TemplateClause,
+    TemplateConditions,
     TemplateStep,
     alternatives,
     any_value,
@@ -72,7 +72,7 @@ def epoch_grouping(automaton: Automaton) -> Grouping:
     # An event without the key ends a run of several steps, unless what waits does not see it.
     known = {one: value for one, value in first.items() if one.position in parts or steps == 1}
     begun = () if known else shared_beginning(forms if steps == 1 else [((),), forms[0]], parts)
-    conditions = Conditions(begun, len(known) + len(begun) + len(own) > 0)
+    conditions = TemplateConditions(begun, len(known) + len(begun) + len(own) > 0)
 
     def clauses(step: int) -> tuple[TemplateClause, ...]:
         seen, at = ((), ANY_EVENT) if folds else (sees[step], before[step])

@@ -17,11 +17,11 @@ from .coordinates import exact
 from .event_constants import shared_constants
 from .line import LineOperand
 from .template import (
-    Conditions,
     Grouping,
     KeyedLine,
     NoTemplate,
     TemplateClause,
+    TemplateConditions,
     TemplateStep,
     alternatives,
     any_value,
@@ -76,7 +76,7 @@ def _steps(
     line: tuple[LineOperand, ...], repeated: int, known: dict[Attribute, Constant]
 ) -> tuple[tuple[TemplateStep, ...], list[float]]:
     """The steps, and their constants: each operand up to the one that repeats, and what ends a match."""
-    conditions = Conditions((), False)
+    conditions = TemplateConditions((), False)
 
     def asked(arc: Arc | None, end: Arc | None = None) -> TemplateClause:
         """What an event is asked, and a run that it ends."""

@@ -310,7 +310,7 @@ def alternatives(guard: Form, rest: Form, steps: int) -> list[Alternative]:
     return [Alternative(clause) for clause in found]
 
 
-class Conditions:
+class TemplateConditions:
     """Conditions of a template, each made once, in order, and their constants, `values`. `begun`: the beginning by
     which events are found. `texts`: the template keeps texts that events are compared with."""
 
