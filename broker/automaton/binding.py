@@ -44,16 +44,12 @@ UNMARKED: Final = -1
 
 @final
 class BoundLiterals:
-    """A subscription's literals, and the forms and terms made of them when the first of them is needed.
+    """A subscription's literals, and the forms and terms made of them when the first of them is needed."""
 
-    `coordinates`: those that the analysis of the marked automaton has made (automaton.analyses.traced).
-    """
-
-    __slots__ = ("_forms", "_parts", "_terms", "coordinates", "literals")
+    __slots__ = ("_forms", "_parts", "_terms", "literals")
 
     def __init__(self, literals: Literals, parts: MarkedParts) -> None:
         self.literals = literals
-        self.coordinates: list[float] = []
         self._parts = parts
         self._forms: list[Form] | None = None
         self._terms: list[Term] | None = None

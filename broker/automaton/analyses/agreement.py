@@ -18,7 +18,6 @@ from ...algebra.normal_form import Form
 from ...algebra.terms import Attribute, Comparison, Constant, Register, Side
 from ...algebra.timed_stream import untimed
 from ..automaton import TAKING, Arc, Automaton, BoundRow, Carry, Computed, EventRow, Kind, Report, Stay
-from .ignoring import asks_for_adjacent_events, asks_for_adjacent_events_of_a_partition
 from .memory import Read
 from .window import is_one_event
 
@@ -46,7 +45,8 @@ def crossing(automaton: Automaton, keys: KeyAttributes) -> Crossing | None:
         if all(keys.get(untimed(source.stream)) in source.key for source in automaton.sources):
             return None
         return Crossing.NEXT_OF_PARTITION if automaton.partition else Crossing.NEXT_EVENT
-    if asks_for_adjacent_events(automaton):
+    stays = {state.stay for state in automaton.states}
+    if Stay.NONE in stays:
         return Crossing.NEXT_EVENT
     following = _Following(automaton, keys)
     if not following.agrees():
@@ -54,7 +54,7 @@ def crossing(automaton: Automaton, keys: KeyAttributes) -> Crossing | None:
     if not following.parted:
         if automaton.report is Report.NONOVERLAP:
             return Crossing.OVERLAPPED
-        if asks_for_adjacent_events_of_a_partition(automaton):
+        if Stay.FOREIGN in stays:
             return Crossing.NEXT_OF_PARTITION if automaton.partition else Crossing.NEXT_EVENT
     return None if following.forbids_its_own() else Crossing.FORBIDDEN
 

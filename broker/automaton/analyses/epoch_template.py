@@ -13,110 +13,99 @@ Here: that. Not here: automata over arrival (arrival_template), what a template 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from ...algebra.normal_form import Clause, Form
-from ...algebra.terms import Attribute, Comparison, Register, Side, Term, replace
-from ..automaton import Arc, Automaton, BoundRow, Carry, EventRow, Kind, State, Stay
-from .epoch_waits import joined, waits_for_numbers
-from .event_constants import shared_beginning, shared_constants
-from .step_texts import texts_of_steps
+from ...algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side
+from ..automaton import Automaton, Kind, State, Stay
+from .event_constants import OwnText, own_text_of_each, shared_beginning, shared_constants
 from .template import (
+    Alternative,
     Grouping,
     GroupTemplate,
     NoTemplate,
     TemplateClause,
+    TemplateConditions,
     TemplateStep,
-    Valued,
     alternatives,
     any_value,
     beyond,
-    by_form,
-    clause_of,
+    key_of,
     of_rows,
     reads_durations,
+    reads_registers,
 )
+from .whole_rows import with_whole_rows
 
-COMPUTED: Final = -2
-"""In place of the step whose event a slot has."""
-ANY_STEP: Final = -2
+LAST: Final = -1  # the slot of the row that a run has taken last
+ANY_EVENT: Final = -2
+NUMBERS: Final = ("int", "float")
 NO_LINE: Final = "it is no line of single events and of those that a FOLD takes"
 
 
 def epoch_grouping(automaton: Automaton) -> Grouping:
     """Raises NoTemplate. O(size of the automaton)."""
-    arcs = automaton.arcs
     ways = _ways(automaton)
     folds = any(loop >= 0 for loop, _ in ways)
     stream = automaton.states[0].stream
     if any(state.stream != stream for state in automaton.states):
         raise NoTemplate("it reads several streams")
-    parts = _parts(automaton.states[1:])
-    slots = [] if folds else _slots(arcs)
-    forms = [arc.guard if folds else _stepped(arc.guard, at, slots[at]) for at, arc in enumerate(arcs)]
-    passed = [_passed(state, parts) for state in automaton.states]
-    if folds and len(passed) > 2 and any(joined(atom) >= 0 for clause in passed for atom in clause):
+    line = automaton if folds else _by_step(automaton)
+    steps = len(line.arcs)
+    before = [LAST if folds else at - 1 for at in range(len(line.states))]
+    parts = _parts(line.states, before)
+    forms = [arc.guard for arc in line.arcs]
+    sees = [_passed(state, parts, at) for state, at in zip(line.states, before)]
+    if folds and len(sees) > 2 and any(_joined(atom, LAST) >= 0 for clause in sees for atom in clause):
         raise NoTemplate("events that repeat and others are found by other keys")  # runs would come in another order
-    own = () if folds else texts_of_steps(automaton)
-    if own:  # all that is asked of an event that is waited for is which one it is
-        passed = [() for _ in passed]
-    waits = not folds and waits_for_numbers(automaton)
+    first = shared_constants([forms[0]])
+    own = () if folds or parts or steps == 1 else _own_texts(forms[0], sees[1:])
+    waits = not folds and steps == 2 and _waits_for_numbers(forms[1], sees[1], parts, [one.position for one in first])
     if waits:  # all that is asked of the last event is which one it is
-        forms[1], passed[1] = _stepped((passed[1],), 1, slots[1]), ()
-    sees = passed
-    if not folds:
-        sees = [_stepped((clause,), at, slots[at])[0] if clause else () for at, clause in enumerate(passed)]
+        forms[1] = (sees[1],)
+    if waits or own:
+        sees = [() for _ in sees]
     if any(reads_durations(atom) for clause in sees for atom in clause):
         raise NoTemplate("how long a run waits depends on durations")
-    first = shared_constants([forms[0]])
     # An event without the key ends a run of several steps, unless what waits does not see it.
-    known = {one: value for one, value in first.items() if one.position in parts or len(arcs) == 1}
-    begun = () if known else shared_beginning(forms if len(arcs) == 1 else [((),), forms[0]], parts)
-    texts = len(known) + len(begun) + len(own) > 0
-    values: list[float] = []
+    known = {one: value for one, value in first.items() if one.position in parts or steps == 1}
+    begun = () if known else shared_beginning(forms if steps == 1 else [((),), forms[0]], parts)
+    conditions = TemplateConditions(begun, len(known) + len(begun) + len(own) > 0)
 
     def clauses(step: int) -> tuple[TemplateClause, ...]:
-        computes = any_value if folds and step > 0 else of_rows
-        found: list[Valued] = []
-        key = dict([own[step]]) if own else known
-        for clause, among in alternatives(forms[step], ((),), len(arcs)):
-            before = ANY_STEP if folds else step - 1
-            asked = tuple(atom for atom in _without_key(clause, parts, before) if atom not in begun)
-            if not folds:
-                asked = tuple(atom for atom in asked if atom not in sees[step])
-            found.append(clause_of(asked, key, computes, texts, among))
-        found.sort(key=by_form)
-        if computes is of_rows and any(reads_durations(atom) for clause, _ in found for atom in clause.rest):
+        seen, at = ((), ANY_EVENT) if folds else (sees[step], before[step])
+        asked = [
+            Alternative(tuple(atom for atom in clause if _joined(atom, at) not in parts and atom not in seen), among)
+            for clause, among in alternatives(forms[step], ((),), steps)
+        ]
+        later = folds and step > 0
+        found = conditions.of(asked, dict([own[step]]) if own else known, any_value if later else of_rows)
+        if not later and any(reads_durations(atom) for clause in found for atom in clause.rest):
             raise NoTemplate("it computes with durations")
-        values.extend(value for _, valued in found for value in valued)
-        return tuple(clause for clause, _ in found)
+        return found
 
-    steps: tuple[TemplateStep, ...]
-    if folds:
-        made: list[TemplateStep] = []
-        for (loop, forward), seen in zip(ways, sees):
-            ends = clauses(forward)
-            made.append(TemplateStep(Stay.FAILING, ends, clauses(loop) if loop >= 0 else None, seen))
-        steps = tuple(made)
-    else:
-        stays = [Stay.UNTAKEN if waits and step == 1 else Stay.FAILING for step in range(len(arcs))]
-        steps = tuple(TemplateStep(stays[step], clauses(step), sees=sees[step]) for step in range(len(arcs)))
+    made: list[TemplateStep] = []
+    for number, ((loop, forward), seen) in enumerate(zip(ways, sees)):
+        stay = Stay.UNTAKEN if waits and number == 1 else Stay.FAILING
+        ends = clauses(forward)
+        made.append(TemplateStep(stay, ends, clauses(loop) if loop >= 0 else None, seen))
     template = GroupTemplate(
         automaton.time,
         (stream,),
         tuple(known),
         beyond(known, parts),
         (),
-        steps,
+        tuple(made),
         automaton.output,
         automaton.schema.names,
-        slots=tuple(range(len(arcs))),
-        updates=tuple(arc.update for arc in arcs[:-1]),
+        slots=tuple(range(steps)),
+        updates=tuple(arc.update for arc in automaton.arcs[:-1]),
         found=(begun,) if begun else (),
         texts=tuple(attribute for attribute, _ in own),
     )
-    return Grouping(template, tuple(text for _, text in own) or tuple(known.values()), tuple(values))
+    return Grouping(template, key_of(known, own), tuple(conditions.values))
 
 
 def _ways(automaton: Automaton) -> list[tuple[int, int]]:
@@ -134,68 +123,55 @@ def _ways(automaton: Automaton) -> list[tuple[int, int]]:
     return found
 
 
-def _parts(states: tuple[State, ...]) -> tuple[int, ...]:
+def _by_step(automaton: Automaton) -> Automaton:
+    """A line of single events whose conditions read registers by step. What it reports stays as it is written."""
+    return with_whole_rows(replace(automaton, arcs=tuple([replace(arc, output=()) for arc in automaton.arcs])))
+
+
+def _joined(atom: Comparison, before: int) -> int:
+    """The attribute in which an event is to equal the one in the slot `before`; -1 for any other condition."""
+    match atom:
+        case Comparison("=", Attribute(Side.EVENT, position), Register(slot, other)):
+            return position if position == other and before in (slot, ANY_EVENT) else -1
+        case _:
+            return -1
+
+
+def _parts(states: tuple[State, ...], before: list[int]) -> tuple[int, ...]:
     """The attributes in which an event equals the one before, or else no waiting run sees it."""
-    found: set[int] | None = None
-    for state in states:
+    each: list[set[int]] = []
+    for state, at in zip(states[1:], before[1:]):
         if len(state.theta) != 1:
             raise NoTemplate("runs let events pass for alternatives")
-        own = {position for position in map(joined, state.theta[0]) if position >= 0}
-        found = own if found is None else found & own
-    return tuple(sorted(found or ()))
+        each.append({_joined(atom, at) for atom in state.theta[0]})
+    return tuple(sorted(set.intersection(*each) - {-1})) if each else ()
 
 
-def _passed(state: State, parts: tuple[int, ...]) -> Clause:
+def _passed(state: State, parts: tuple[int, ...], before: int) -> Clause:
     """What a waiting run asks of an event beyond the key."""
-    return tuple(atom for clause in state.theta for atom in clause if joined(atom) not in parts)
+    return tuple(atom for clause in state.theta for atom in clause if _joined(atom, before) not in parts)
 
 
-def _without_key(clause: Clause, parts: tuple[int, ...], before: int) -> Clause:
-    """A condition without the joins that the key answers, with the event of a step before, or of any."""
-
-    def answered(atom: Comparison) -> bool:
-        match atom:
-            case Comparison("=", Attribute(Side.EVENT, position), Register(step, other)):
-                return before in (step, ANY_STEP) and position == other and position in parts
-            case _:
-                return False
-
-    return tuple(atom for atom in clause if not answered(atom))
+def _own_texts(first: Form, passed: list[Clause]) -> tuple[OwnText, ...]:
+    """By step the text that its event equals, if all else are found by nothing but theirs; () if they are not."""
+    if len(first) != 1 or any(len(clause) != 1 for clause in passed):
+        return ()
+    return own_text_of_each([first[0], *passed])
 
 
-def _slots(arcs: tuple[Arc, ...]) -> list[list[int]]:
-    """For each arc what its source remembers: by slot the step whose event it is."""
-    found: list[list[int]] = [[]]
-    for step, arc in enumerate(arcs[:-1]):
-        own: list[int] = []
-        for source in arc.update:
-            match source:
-                case EventRow():
-                    own.append(step)
-                case BoundRow():
-                    own.append(step - 1)
-                case Carry(slot):
-                    own.append(found[step][slot])
-                case _:
-                    own.append(COMPUTED)
-        found.append(own)
-    return found
+def _waits_for_numbers(asked: Form, passed: Clause, parts: tuple[int, ...], constants: list[int]) -> bool:
+    """Whether runs with a key of constants wait for their second event until numbers are reached, and nothing more is
+    asked of it. Earlier events matter in such comparisons only."""
+    if not parts or not set(parts) <= set(constants) or len(asked) != 1:
+        return False
+    others = [atom for atom in passed if not _compares_number(atom)]
+    more = [atom for atom in asked[0] if _joined(atom, 0) not in parts and atom not in passed]
+    return not more and len(others) < len(passed) and not any(map(reads_registers, others))
 
 
-def _stepped(form: Form, source: int, slots: list[int]) -> Form:
-    """What is asked in a state, with registers by step."""
-
-    def named(term: Term) -> Term:
-        if not isinstance(term, Register):
-            return term
-        step = source - 1 if term.slot < 0 else slots[term.slot]
-        if step == COMPUTED or term.position < 0:
-            raise NoTemplate("a step asks for a value that an earlier one has computed")
-        return Register(step, term.position, term.type, term.name, term.nullable)
-
-    def atom(one: Comparison) -> Comparison:
-        found = replace(one, named)
-        assert isinstance(found, Comparison)
-        return found
-
-    return tuple(tuple(atom(one) for one in clause) for clause in form)
+def _compares_number(atom: Comparison) -> bool:
+    match atom:
+        case Comparison(_, Attribute(Side.EVENT, _, kind), Constant() | Arithmetic("*" | "+", Constant(), Register())):
+            return atom.operator != "!=" and kind in NUMBERS
+        case _:
+            return False

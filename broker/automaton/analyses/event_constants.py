@@ -1,6 +1,7 @@
 """Constants that say which events a pattern is about: what attributes must equal, and with what they must begin.
 
-Here: finding them in conditions. Not here: what a template makes of them (template), the key of an automaton (keys).
+Here: finding them in conditions, and in those of all first events. Not here: what a template makes of them (template),
+the attributes that partition events without a constant (keys).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Final, TypeAlias
 from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Constant, Function, Side
 from ...events.schema import TEXTS
+from ..automaton import Automaton, Kind
 
 CLAUSES_MAX: Final = 8  # alternatives of a step
 
@@ -30,6 +32,19 @@ def shared_constants(forms: list[Form]) -> dict[Attribute, Constant]:
                 shared = {attribute: value for attribute, value in shared.items() if own.get(attribute) == value}
     known = shared or {}
     return {attribute: known[attribute] for attribute in sorted(known, key=_position)}
+
+
+def first_key(automaton: Automaton) -> dict[int, Constant]:
+    """By position the value that the events of all runs of the only stream have; empty if nothing says it, or there
+    are several streams. O(arcs out of the start)."""
+    if len(automaton.sources) != 1:
+        return {}
+    starts = [arc for arc in automaton.arcs if arc.source == 0 and len(arc.guard) > 0]
+    if any(arc.kind is Kind.EPSILON for arc in starts):
+        return {}
+    parts = automaton.sources[0].key
+    shared = shared_constants([arc.guard for arc in starts])
+    return {attribute.position: value for attribute, value in shared.items() if attribute.position in parts}
 
 
 def shared_beginning(forms: list[Form], positions: Collection[int]) -> Clause:

@@ -1,13 +1,15 @@
-"""Which times a run keeps in its slots, and which time conditions test them.
+"""Which times a run keeps in its slots, which time conditions test them, and how long events can still contribute to a
+match by them.
 
-Here: this, by state and slot. Not here: its consequences (horizon, countable).
+Here: this, by state and slot. Not here: counting by such times (countable), the duration of a match (window).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..automaton import Automaton, Carry, EventTime
+from ..automaton import Automaton, Carry, EventTime, Stay
+from ..distances import FOREVER
 
 
 @dataclass(slots=True)
@@ -61,3 +63,20 @@ def kept_times(automaton: Automaton) -> list[dict[int, KeptTime]]:
             kept.must = kept.must & asked if left[arc.source] else asked
         left[arc.source] = True
     return found
+
+
+def horizon(automaton: Automaton, times: list[dict[int, KeptTime]]) -> int | None:
+    """The longest time after its last event in which a partial match can be completed, in microseconds; None: no bound.
+
+    `times`: those that it keeps.
+    """
+    highest = {e.number: e.allowed[-1][1] for arc in automaton.arcs for e in arc.elapsed}
+    longest = 0
+    for state, own in zip(automaton.states[1:], times[1:]):
+        if state.stay is not Stay.ALL:
+            continue
+        bounds = [highest[number] for kept in own.values() for number in kept.must]
+        if not bounds or min(bounds) == FOREVER:
+            return None
+        longest = max(longest, min(bounds))
+    return longest

@@ -15,6 +15,7 @@ from ...algebra.guard import Join
 from ...algebra.normal_form import Form, narrowed
 from ...algebra.terms import Attribute, Comparison, Constant, Side
 from ..automaton import TAKING, Arc, Automaton, EventRow, Kind, Report
+from .event_constants import shared_constants
 
 ASKING: Final = (*TAKING, Kind.KILL)
 """The kinds of arcs that test an event."""
@@ -142,28 +143,11 @@ def _constants(automaton: Automaton, parts: tuple[KeyPart, ...]) -> dict[int, Co
     found: dict[int, Constant] = {}
     for number, part in enumerate(parts):
         types = {automaton.source_of(arc).schema.attributes[part.positions[arc.operand]].type for arc in begins}
-        for arc in begins:
-            value = _constant(arc.guard, part.positions[arc.operand])
-            if value is not None and len(types) == 1:
-                found.setdefault(number, value)
+        for arc in begins if len(types) == 1 else ():
+            for attribute, value in shared_constants([arc.guard]).items():
+                if attribute.position == part.positions[arc.operand]:
+                    found.setdefault(number, value)
     return found
-
-
-def _constant(form: Form, position: int) -> Constant | None:
-    """The constant that every clause requires the attribute to equal; None if there is none."""
-    found: set[Constant] = set()
-    for clause in form:
-        own = [atom.right for atom in clause if _equals(atom, position) and isinstance(atom.right, Constant)]
-        if not own:
-            return None
-        found.add(own[0])
-    return found.pop() if len(found) == 1 else None
-
-
-def _equals(atom: Comparison, position: int) -> bool:
-    left = atom.left
-    event = isinstance(left, Attribute) and left.side == Side.EVENT and left.position == position
-    return event and atom.operator == "="
 
 
 def _narrowed(automaton: Automaton, arc: Arc, values: dict[int, Constant]) -> Form:

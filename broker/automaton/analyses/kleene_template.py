@@ -3,8 +3,7 @@
 A constant is taken out of the automaton where it can only decide whose matches a run has: where a run begins; where a
 repeating operand ends, unless runs beyond it end, as with LEN = 3; and where the operand behind it begins, unless a run
 could wait for that. All other constants stay, and patterns that differ in them have different templates. So is the text
-that all events of a run equal, for runs are kept apart by it, and the text of a last single event behind a repetition
-(other_keys).
+that all events of a run equal, for runs are kept apart by it, and the text of a last single event behind a repetition.
 
 Here: that. Not here: lines of single events (arrival_template), what a template is (template).
 """
@@ -19,11 +18,10 @@ from ...algebra.normal_form import Clause, Form
 from ...algebra.terms import Attribute, Comparison, Constant, Register, Side, Term
 from ...algebra.terms import replace as replace_leaves
 from ..automaton import Arc, Automaton, Carry, EventRow, Kind, Stay
-from .event_constants import equality, own_constants, shared_constants
+from .event_constants import OwnText, equality, own_constants, own_text, shared_constants, texts_in
 from .hopeless import bounds_number
-from .line import line_of
+from .line import LineOperand, line_of
 from .measures import Measure, Measures, measure_of, measures_of
-from .other_keys import own_texts_behind, repeats_text
 from .template import (
     Asked,
     CommonLine,
@@ -35,6 +33,7 @@ from .template import (
     TemplateStep,
     any_value,
     clause_of,
+    key_of,
 )
 
 ADJACENT: Final = (Stay.NONE, Stay.FOREIGN)
@@ -48,7 +47,7 @@ def repeating_grouping(keyed: KeyedLine) -> Grouping:
     asking = [arc.guard for arc in taking]
     known = shared_constants(asking)
     waiting = all(inner.states[arc.source].stay is Stay.UNTAKEN for arc in taking[1:])
-    own = own_texts_behind(keyed.line) if waiting and not known else ()
+    own = _own_texts(keyed.line) if waiting and not known else ()
     found_by = own_constants(asking) if waiting and not (known or own) else ()
     if any(inner.states[arc.source].stay not in WAITING for arc in taking[1:]):
         raise NoTemplate("an operand repeats, and runs stay where they move")
@@ -56,8 +55,45 @@ def repeating_grouping(keyed: KeyedLine) -> Grouping:
     line = CommonConstants(_without(inner, known | first, known | last))
     texts = tuple([None if each is None else each[0] for each in own])
     template = replace(keyed.template(known, line.steps()), common=line.common(), found=found_by, texts=texts)
-    key = tuple([each[1] for each in own if each is not None]) or tuple(known.values())
-    return Grouping(template, key, tuple(line.values))
+    return Grouping(template, key_of(known, own), tuple(line.values))
+
+
+def _own_texts(line: tuple[LineOperand, ...]) -> tuple[OwnText | None, ...]:
+    """The text that all events of a run equal, and that of a last single event behind a repetition, None for none; ()
+    if neither has one, or they are something else.
+
+    A run goes on when it has been completed, so that the last event's text decides only whose match it is. Where this
+    event must have the text of an earlier one, that is its text.
+    """
+    if len(line) < 2 or line[-1].take is not None or line[-2].take is None:
+        return ()
+    *before, last = line
+    taking = [arc for link in before for arc in (link.begin, link.take) if arc is not None]
+    first = {texts_in(clause) for arc in taking for clause in arc.guard}
+    behind = {texts_in(clause) for clause in last.begin.guard}
+    if len(first) != 1 or len(behind) != 1:
+        return ()
+    (known,), (others,) = first, behind
+    run, end = own_text(known), own_text(others)
+    if len(known) != (0 if run is None else 1) or len(others) != (0 if end is None else 1):
+        return ()
+    if run is not None and end is None:
+        at = run[0].position
+        if all(any(_repeats_text(atom, at) for atom in clause) for clause in last.begin.rest):
+            end = run
+    return () if run is None and end is None else (run, end)
+
+
+def _repeats_text(atom: Comparison, position: int) -> bool:
+    """Whether an event must have there what an earlier one has there."""
+    match atom:
+        case (
+            Comparison("=", Attribute(Side.EVENT, own), Register(_, other))
+            | Comparison("=", Register(_, other), Attribute(Side.EVENT, own))
+        ):
+            return own == position == other
+        case _:
+            return False
 
 
 def _without(automaton: Automaton, known: Texts, behind: Texts) -> Automaton:
@@ -75,7 +111,7 @@ def _without(automaton: Automaton, known: Texts, behind: Texts) -> Automaton:
 
     def rest(arc: Arc) -> Form:
         return tuple(
-            tuple(atom for atom in clause if not any(repeats_text(atom, position) for position in same))
+            tuple(atom for atom in clause if not any(_repeats_text(atom, position) for position in same))
             for clause in arc.rest
         )
 

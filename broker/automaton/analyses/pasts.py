@@ -6,8 +6,7 @@ Here: that fact. Not here: what is still read of a run (memory), shared pasts (b
 from __future__ import annotations
 
 from ...algebra.normal_form import ALWAYS
-from ..automaton import Accumulated, Automaton, Kind, Report
-from .ignoring import may_skip_any_event
+from ..automaton import Accumulated, Automaton, Kind, Report, Stay
 from .memory import memories
 from .window import is_one_event, looks_ahead, looks_back
 
@@ -15,7 +14,7 @@ from .window import is_one_event, looks_ahead, looks_back
 def shares_pasts(automaton: Automaton) -> bool:
     """Whether all relevant events may be skipped, no register differs on nearly every path, and forbidden events lie
     between operands and are found by a key. O(arcs x slots)."""
-    if not may_skip_any_event(automaton) or automaton.report == Report.NONOVERLAP:
+    if any(state.stay is not Stay.ALL for state in automaton.states) or automaton.report == Report.NONOVERLAP:
         return False
     if is_one_event(automaton) or looks_back(automaton) or looks_ahead(automaton):
         return False

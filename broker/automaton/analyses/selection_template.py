@@ -21,10 +21,10 @@ from .template import (
     KeyedLine,
     NoTemplate,
     TemplateClause,
+    TemplateConditions,
     TemplateStep,
     alternatives,
     any_value,
-    clause_of,
 )
 
 STEPS = 2  # as of any pattern of several events
@@ -76,20 +76,19 @@ def _steps(
     line: tuple[LineOperand, ...], repeated: int, known: dict[Attribute, Constant]
 ) -> tuple[tuple[TemplateStep, ...], list[float]]:
     """The steps, and their constants: each operand up to the one that repeats, and what ends a match."""
-    values: list[float] = []
+    conditions = TemplateConditions((), False)
 
     def asked(arc: Arc | None, end: Arc | None = None) -> TemplateClause:
         """What an event is asked, and a run that it ends."""
         guard, rest = (((),), ((),)) if arc is None else (arc.guard, arc.rest)
         if end is not None:
             rest = tuple((*one, *own, *more) for one in rest for own in end.guard for more in end.rest)
-        (clause, among), *others = alternatives(guard, rest, STEPS)
-        if others:
+        each = alternatives(guard, rest, STEPS)
+        if len(each) > 1:
             raise NoTemplate("a condition has alternatives")
-        found, own = clause_of(clause, known, any_value, among=among)
+        (found,) = conditions.of(each, known, any_value)
         if end is None and not found.alone:
             raise NoTemplate("an event is compared with an earlier one before the last operand")
-        values.extend(own)
         return found
 
     steps: list[TemplateStep] = []
@@ -102,4 +101,4 @@ def _steps(
         raise NoTemplate("no number that could differ decides which events its runs take")
     last = line[repeated + 1].begin if repeated + 1 < len(line) else None
     steps.append(TemplateStep(Stay.UNTAKEN, (asked(last, line[repeated].proceed),)))
-    return tuple(steps), values
+    return tuple(steps), conditions.values

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from ...algebra.normal_form import Clause, Form
@@ -29,9 +29,9 @@ from ...algebra.terms import (
     Term,
     leaves,
 )
-from ..automaton import Arc, Automaton, SlotSource, Stay, TimeModel
+from ..automaton import Arc, Automaton, Kind, SlotSource, Stay, TimeModel
 from .coordinates import exact, turned, turned_offset
-from .event_constants import CLAUSES_MAX, beginning, equality
+from .event_constants import CLAUSES_MAX, OwnText, beginning, equality
 from .keys import KeyPart, key_parts, places, within_key
 from .line import LineOperand, line_of
 from .measures import Measure
@@ -240,12 +240,13 @@ def uniform_key(automaton: Automaton, parts: tuple[KeyPart, ...], asking: list[A
 
 class KeyedLine(NamedTuple):
     """A line of operands of one stream. `inner`: what it asks beyond the key; `taking`: the arcs that take events;
-    `together`: where the key is."""
+    `kills`: those that forbid some; `together`: where the key is."""
 
     automaton: Automaton
     inner: Automaton
     line: tuple[LineOperand, ...]
-    taking: tuple[Arc, ...]
+    taking: list[Arc]
+    kills: list[Arc]
     together: tuple[int, ...]
 
     def template(self, known: dict[Attribute, Constant], steps: tuple[TemplateStep, ...]) -> GroupTemplate:
@@ -262,8 +263,14 @@ def keyed_line(automaton: Automaton) -> KeyedLine:
     parts = key_parts(automaton)
     inner = within_key(automaton, parts)
     line = line_of(inner)
-    taking = tuple(arc for link in line for arc in (link.begin, link.take) if arc is not None)
-    return KeyedLine(automaton, inner, line, taking, uniform_key(inner, parts, list(taking)))
+    taking = [arc for link in line for arc in (link.begin, link.take) if arc is not None]
+    kills = [arc for arc in inner.arcs if arc.kind is Kind.KILL]
+    return KeyedLine(automaton, inner, line, taking, kills, uniform_key(inner, parts, [*taking, *kills]))
+
+
+def key_of(known: dict[Attribute, Constant], own: Iterable[OwnText | None]) -> tuple[Constant, ...]:
+    """The constants of a key: texts of the steps, or else those that all have in common."""
+    return tuple([each[1] for each in own if each is not None]) or tuple(known.values())
 
 
 def beyond(known: dict[Attribute, Constant], together: tuple[int, ...]) -> tuple[int, ...]:
@@ -303,6 +310,25 @@ def alternatives(guard: Form, rest: Form, steps: int) -> list[Alternative]:
     return [Alternative(clause) for clause in found]
 
 
+class TemplateConditions:
+    """Conditions of a template, each made once, in order, and their constants, `values`. `begun`: the beginning by
+    which events are found. `texts`: the template keeps texts that events are compared with."""
+
+    def __init__(self, begun: Clause, texts: bool) -> None:
+        self.values: list[float] = []
+        self._begun = begun
+        self._texts = texts
+
+    def of(
+        self, asked: list[Alternative], known: dict[Attribute, Constant], computes: Callable[[Term], bool]
+    ) -> tuple[TemplateClause, ...]:
+        """What an event is asked beyond the key's constants, `known`."""
+        left = [(tuple(atom for atom in one if atom not in self._begun), among) for one, among in asked]
+        found = sorted((clause_of(one, known, computes, self._texts, among) for one, among in left), key=by_form)
+        self.values.extend(value for _, valued in found for value in valued)
+        return tuple(clause for clause, _ in found)
+
+
 def by_form(valued: Valued) -> tuple[str, tuple[float, ...]]:
     return repr(valued[0]), valued[1]
 
@@ -328,14 +354,14 @@ def clause_of(
             continue
         if not texts and _compares_text(atom):
             raise NoTemplate("it compares a text with a constant that is not its key")
-        found = _asked(atom) or (_computed(atom) if computes is not None and computes(atom.left) else [])
+        found = _asked(atom, computes)
         if not found:
             rest.append(atom)
         for each, value in found:
             if each.source is Compared.FACTOR:
                 factors.append((each, value))
             else:
-                closest[each] = max(value, closest.get(each, value))
+                closest[each] = max(value, closest[each]) if each in closest else value
     order = sorted([*closest.items(), *factors], key=_by_asked)
     asked = tuple(one for one, _ in order)
     return TemplateClause(asked, tuple(rest), among), tuple(value for _, value in order)
@@ -345,22 +371,14 @@ def _by_asked(entry: tuple[Asked, float]) -> tuple[str, float]:
     return repr(entry[0]), entry[1]
 
 
-def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
+def _asked(atom: Comparison, computes: Callable[[Term], bool] | None) -> list[tuple[Asked, float]]:
     """A comparison as bounds on unknown constants; [] where it has none."""
     operator = atom.operator
     sign = -1 if operator in ("<", "<=") else 1
     strict = operator in ("<", ">")
     match atom:
-        case Comparison(_, Attribute(Side.EVENT, position, "int" | "float"), Constant(int() | float() as value)):
-            whole = atom.left.type == "int"
-            if operator == "!=":
-                return []
-            if operator == "=":
-                return [
-                    (Asked(Compared.ATTRIBUTE, position, 1), _number(turned(">=", value, whole))),
-                    (Asked(Compared.ATTRIBUTE, position, -1), _number(turned("<=", value, whole))),
-                ]
-            return [(Asked(Compared.ATTRIBUTE, position, sign), _number(turned(operator, value, whole)))]
+        case Comparison(_, Attribute(Side.EVENT, at, "int" | "float" as kind), Constant(int() | float() as value)):
+            return _bounds(Asked(Compared.ATTRIBUTE, at, 1), operator, value, kind == "int")
         case Comparison(
             _,
             Attribute(Side.EVENT, position, "int" | "float"),
@@ -375,9 +393,20 @@ def _asked(atom: Comparison) -> list[tuple[Asked, float]]:
             asked = Asked(Compared.OFFSET, position, sign, strict, register)
             return [(asked, _number(turned_offset(operator, value)))]
         case Comparison(_, Duration(True), Constant(int() | float() as value)) if operator in TURNING:
-            return [(Asked(Compared.DURATION, -1, sign), _number(turned(operator, value, True)))]
+            return _bounds(Asked(Compared.DURATION, -1, 1), operator, value, True)
+        case Comparison(_, left, Constant(int() | float() as value)) if computes is not None and computes(left):
+            if not isinstance(value, bool) and left.type in ("int", "float"):
+                return _bounds(Asked(Compared.COMPUTED, -1, 1, term=left), operator, value, left.type == "int")
         case _:
-            return []
+            pass
+    return []
+
+
+def _bounds(asked: Asked, operator: str, constant: float, whole: bool) -> list[tuple[Asked, float]]:
+    """The bounds on a value that is compared with a constant. `whole`: the values are integers."""
+    turns = {"=": (">=", "<="), "!=": ()}.get(operator, (operator,))
+    signs = [-1 if turn in ("<", "<=") else 1 for turn in turns]
+    return [(replace(asked, sign=s), _number(turned(turn, constant, whole))) for s, turn in zip(signs, turns)]
 
 
 def _compares_text(atom: Comparison) -> bool:
@@ -386,16 +415,6 @@ def _compares_text(atom: Comparison) -> bool:
             return True
         case _:
             return False
-
-
-def _computed(atom: Comparison) -> list[tuple[Asked, float]]:
-    """The comparison of a value that is computed with a number, as bounds on unknown constants; [] for any other."""
-    number = atom.right.value if isinstance(atom.right, Constant) else None
-    turns = {"=": (">=", "<="), "!=": ()}.get(atom.operator, (atom.operator,))
-    if isinstance(number, bool) or not isinstance(number, int | float) or atom.left.type not in ("int", "float"):
-        return []
-    asked = [Asked(Compared.COMPUTED, -1, -1 if turn in ("<", "<=") else 1, term=atom.left) for turn in turns]
-    return [(each, _number(turned(turn, number, atom.left.type == "int"))) for each, turn in zip(asked, turns)]
 
 
 def _number(value: float | None) -> float:

@@ -3,11 +3,12 @@
 Languages keep what they read later: single values, times, rows, each in a slot of its own. A group keeps the events of
 a match anyway, so there every register is an attribute of one of them. The automaton means the same afterwards.
 
-Here: that rewriting. Not here: what a line is (line), what is compared (arrival_template).
+Here: that rewriting. Not here: what a line is (line), what is compared (templates).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -16,6 +17,7 @@ from ...algebra.guard import Join
 from ...algebra.normal_form import Form
 from ...algebra.terms import Attribute, Comparison, Register, Side, Term
 from ..automaton import Arc, Automaton, BoundRow, Carry, Computed, EventRow, EventTime, Kind, SlotSource
+from .template import NoTemplate
 
 WHOLE: Final = -1
 LAST: Final = -1  # the slot of the row that a run has taken last
@@ -28,13 +30,9 @@ class Content(NamedTuple):
     position: int = WHOLE
 
 
-class NoRows(Exception):
-    """Raised with the reason, for people."""
-
-
 def with_whole_rows(automaton: Automaton) -> Automaton:
-    """A line of single events, whose registers are rows. O(its size). Raises NoRows if one holds something else that a
-    condition or a result reads."""
+    """A line of single events, whose registers are rows. O(its size). Raises NoTemplate if one holds something else
+    that a condition or a result reads."""
     known: dict[int, Content] = {}
     before: list[tuple[dict[int, Content], int]] = []  # for each arc what a run has there, and its number of steps
     step = 0
@@ -46,11 +44,26 @@ def with_whole_rows(automaton: Automaton) -> Automaton:
         elif arc.kind is not Kind.KILL and arc.update:
             known = _after(arc, known, step)
     arcs: list[Arc] = []
+    states = list(automaton.states)
     for arc, (own, at) in zip(automaton.arcs, before):
         if arc.kind is Kind.KILL:  # it reads the registers of the whole match
             own, at = known, step
+        else:
+            state = automaton.states[arc.source]
+            states[arc.source] = replace(state, theta=mapped(state.theta, _reader(own)))
         arcs.append(_rewritten(arc, own, at))
-    return replace(automaton, arcs=tuple(arcs))
+    return replace(automaton, states=tuple(states), arcs=tuple(arcs))
+
+
+def mapped(form: Form, leaf: Callable[[Term], Term]) -> Form:
+    """A condition with other leaves."""
+
+    def atom(one: Comparison) -> Comparison:
+        found = terms.replace(one, leaf)
+        assert isinstance(found, Comparison), "a condition in normal form has comparisons"
+        return found
+
+    return tuple(tuple(atom(one) for one in clause) for clause in form)
 
 
 def _after(arc: Arc, known: dict[int, Content], step: int) -> dict[int, Content]:
@@ -74,35 +87,30 @@ def _rewritten(arc: Arc, known: dict[int, Content], step: int) -> Arc:
     own = (EventRow(),) if arc.kind is Kind.FORWARD else ()
     update: tuple[SlotSource, ...] = (*map(Carry, range(step)), *own)
 
-    def earlier(leaf: Term) -> Term:
-        return _read(leaf, known) if isinstance(leaf, Register) else leaf
+    earlier = _reader(known)
 
     def reported(leaf: Term) -> Term:
         if isinstance(leaf, Attribute) and leaf.side is Side.EVENT:
             return Register(step, leaf.position, leaf.type, leaf.name, leaf.nullable)
         return earlier(leaf)
 
-    def all_of(form: Form) -> Form:
-        return tuple(tuple(_atom(terms.replace(atom, earlier)) for atom in clause) for clause in form)
-
     return replace(
         arc,
         update=update,
         joins=tuple(Join(join.position, _read(join.register, known)) for join in arc.joins),
-        guard=all_of(arc.guard),
-        rest=all_of(arc.rest),
+        guard=mapped(arc.guard, earlier),
+        rest=mapped(arc.rest, earlier),
         output=tuple(terms.replace(term, reported) for term in arc.output),
     )
+
+
+def _reader(known: dict[int, Content]) -> Callable[[Term], Term]:
+    return lambda leaf: _read(leaf, known) if isinstance(leaf, Register) else leaf
 
 
 def _read(register: Register, known: dict[int, Content]) -> Register:
     content = known.get(register.slot)
     if content is None or (content.position == WHOLE) == (register.position == WHOLE):
-        raise NoRows("it reads a value that is computed on the way")
+        raise NoTemplate("a step asks for a value that an earlier one has computed")
     position = register.position if content.position == WHOLE else content.position
     return Register(content.step, position, register.type, register.name, register.nullable)
-
-
-def _atom(term: Term) -> Comparison:
-    assert isinstance(term, Comparison), "a condition in normal form has comparisons"
-    return term

@@ -10,7 +10,6 @@ Here: that rewriting, and where a wide row has what. Not here: a group's templat
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -25,6 +24,7 @@ from ..automaton import Arc, Automaton, Kind
 from .event_constants import beginning
 from .keys import ASKING, KeyPart, key_parts, places
 from .template import NoTemplate, WideRow
+from .whole_rows import mapped
 
 UNMARKED: Final = Constant(False, "bool")  # which no mark is: so its comparison is no constant of a key
 TIMES: Final = 2  # values that a row of a timed stream has at most behind its attributes
@@ -89,7 +89,7 @@ def _rewritten(arc: Arc, row: WideRow, steps: list[int], late: bool) -> Arc:
     output = tuple(terms.replace(term, reported) for term in arc.output)
     if arc.kind not in ASKING:
         return replace(arc, output=output)
-    guard, rest = _mapped(arc.guard, wide), _mapped(arc.rest, wide)
+    guard, rest = mapped(arc.guard, wide), mapped(arc.rest, wide)
     if not all(_says_stream(clause, row) for clause in rest):
         mark = Attribute(Side.EVENT, row.mark(stream), "bool", row.streams[stream], True)
         own = Comparison("!=", mark, UNMARKED)
@@ -103,15 +103,6 @@ def _rewritten(arc: Arc, row: WideRow, steps: list[int], late: bool) -> Arc:
 
 def _column(register: Register, row: WideRow, steps: list[int]) -> int:
     return row.column(steps[register.slot], register.position)
-
-
-def _mapped(form: Form, leaf: Callable[[Term], Term]) -> Form:
-    return tuple(tuple(_atom(terms.replace(atom, leaf)) for atom in clause) for clause in form)
-
-
-def _atom(term: Term) -> Comparison:
-    assert isinstance(term, Comparison), "a condition in normal form has comparisons"
-    return term
 
 
 def _says_stream(clause: Clause, row: WideRow) -> bool:
@@ -132,7 +123,7 @@ def asked_of(row: WideRow, stream: int, form: Form) -> Form:
         return leaf
 
     has = [clause for clause in form if all(row.position(stream, at) >= 0 for at in _positions(clause))]
-    return _mapped(tuple(has), own)
+    return mapped(tuple(has), own)
 
 
 def _positions(clause: Clause) -> list[int]:

@@ -4,7 +4,8 @@
 the partition says nothing more. Sound for matches: no match has an event without the constant, and a run of another
 partition, which does not begin any more, has no effect on others. A null is in no partition and equals nothing; what is
 forbidden is forbidden within the partition. Not where a run ends by an event of another partition or counts the events
-of its own (`,` between operands, partition_contiguity), nor where attributes of the key have another type.
+of its own (`,` between operands, partition_contiguity), nor where attributes of the key have another type. There a plan
+may ask its events for the constant and leave the partition (`asking_for_partition`).
 """
 
 from __future__ import annotations
@@ -34,9 +35,19 @@ def partitions(automaton: Automaton, facts: Facts) -> Rewritten:
     for place in reversed(range(len(automaton.sources[0].key) if automaton.sources else 0)):
         constant = _constant(automaton, place)
         if constant is not None:
-            automaton = _without(automaton, place, constant)
+            automaton = _without(_asking(automaton, place, constant), place)
             count += 1
     return automaton, count
+
+
+def asking_for_partition(automaton: Automaton) -> Automaton:
+    """The automaton whose events are asked for all that every match has in its key, and parted as before: of another
+    partition none matters. O(parts of the key x arcs)."""
+    for place in range(len(automaton.sources[0].key)):
+        constant = _constant(automaton, place)
+        if constant is not None:
+            automaton = _asking(automaton, place, constant)
+    return automaton
 
 
 def _constant(automaton: Automaton, place: int) -> Constant | None:
@@ -78,17 +89,14 @@ def _equalities(form: Form, position: int) -> Iterator[Constant]:
                 pass
 
 
-def _without(automaton: Automaton, place: int, constant: Constant) -> Automaton:
-    """The automaton whose events are asked for the constant, and not parted by that place of the key."""
+def _asking(automaton: Automaton, place: int, constant: Constant) -> Automaton:
+    """The automaton whose events are asked for the constant at a place of the key."""
 
     def asking(form: Form, source: PartitionedStream) -> Form:
         position = source.key[place]
         if any(own.type == constant.type and equal(own.value, constant.value) for own in _equalities(form, position)):
             return form  # what is forbidden may ask for another one: it never comes within the partition
         return reordered(narrowed(form, (Comparison("=", attribute_of(source, position), constant),)))
-
-    def parted(source: PartitionedStream) -> PartitionedStream:
-        return replace(source, key=(*source.key[:place], *source.key[place + 1 :]))
 
     arcs = [
         replace(arc, guard=asking(arc.guard, automaton.source_of(arc)))
@@ -99,6 +107,17 @@ def _without(automaton: Automaton, place: int, constant: Constant) -> Automaton:
     machines = automaton.machines
     if machines is not None:
         primitives = [replace(p, guard=asking(p.guard, machines.sources[p.source])) for p in machines.primitives]
-        sources = tuple(map(parted, machines.sources))
-        machines = replace(machines, primitives=tuple(primitives), sources=sources)
-    return replace(automaton, arcs=tuple(arcs), sources=tuple(map(parted, automaton.sources)), machines=machines)
+        machines = replace(machines, primitives=tuple(primitives))
+    return replace(automaton, arcs=tuple(arcs), machines=machines)
+
+
+def _without(automaton: Automaton, place: int) -> Automaton:
+    """The automaton whose events are not parted by that place of the key."""
+
+    def parted(source: PartitionedStream) -> PartitionedStream:
+        return replace(source, key=(*source.key[:place], *source.key[place + 1 :]))
+
+    machines = automaton.machines
+    if machines is not None:
+        machines = replace(machines, sources=tuple(map(parted, machines.sources)))
+    return replace(automaton, sources=tuple(map(parted, automaton.sources)), machines=machines)

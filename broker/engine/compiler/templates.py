@@ -17,7 +17,6 @@ from typing import Any, Final, TypeAlias, final
 
 from ...algebra.operators import Query
 from ...algebra.terms import LiteralUsed
-from ...automaton.analyses.traced import tracing
 from ...automaton.automaton import Automaton
 from ...automaton.binding import AutomatonMaker, MarkedParts, constants
 from ...automaton.compilation import Compiled
@@ -139,9 +138,8 @@ class _KeptPlan:
         self._automaton: AutomatonMaker = parts.automaton(automaton)
         self._plan: PlanMaker | None = None
         try:
-            with tracing() as self._trace:
-                self._first = planned(automaton)
-                maker = self._first.maker(parts)
+            self._first = planned(automaton)
+            maker = self._first.maker(parts)
         except LiteralUsed:
             return
         if parts.stable:
@@ -150,11 +148,9 @@ class _KeptPlan:
     def plan(self, literals: Literals) -> MachinePlan:
         """The plan for these literals; made anew if the planner might decide otherwise for them."""
         bound = self._parts.bind(literals)
-        coordinates = None if self._plan is None else self._trace.values(literals)
-        if self._plan is None or coordinates is None:
+        plan = None if self._plan is None else self._plan(bound, self._automaton)
+        if plan is None:
             return self._planned(self._automaton(bound))
-        bound.coordinates = coordinates
-        plan = self._plan(bound, self._automaton)
         plan.passed_over = self._first.passed_over
         plan.wanted = self._first.wanted
         plan.alone = self._first.alone

@@ -110,7 +110,7 @@ class MachinePlan:
         """A function that makes the plan of this automaton with other literals, of which the same ones are equal.
 
         It computes again the parts that depend on the literals' values, and makes the automaton only if it needs it. It
-        does not set the planner's attributes. Coordinates of marked literals are traced where this is called.
+        does not set the planner's attributes.
         """
         raise AssertionError
 
@@ -223,7 +223,7 @@ class Known(NamedTuple):
     machine: Executor | Reviser | None
 
 
-PlanMaker: TypeAlias = Callable[[BoundLiterals, AutomatonMaker], MachinePlan]
+PlanMaker: TypeAlias = Callable[[BoundLiterals, AutomatonMaker], MachinePlan | None]
 
 
 def counted(number: int, one: str, more: str = "") -> str:

@@ -11,14 +11,12 @@ from broker.algebra.ptopss.lowering import lower as lower_ptopss
 from broker.algebra.sase.lowering import lower as lower_sase
 from broker.automaton.analyses.agreement import Crossing, crossing
 from broker.automaton.analyses.chain_keys import chain_keys
-from broker.automaton.analyses.epoch_waits import waits_for_numbers
 from broker.automaton.analyses.grouping import grouping_of
-from broker.automaton.analyses.ignoring import asks_for_adjacent_events, may_skip_any_event
 from broker.automaton.analyses.line import line_of
 from broker.automaton.analyses.sequences import sequences_of
 from broker.automaton.analyses.template import Grouping
 from broker.automaton.analyses.window import is_one_event, looks_ahead, looks_back, window_of
-from broker.automaton.automaton import Arc, Automaton, Kind, Report
+from broker.automaton.automaton import Arc, Automaton, Kind, Report, Stay
 from broker.automaton.compilation import compile_query
 from broker.automaton.constructions.composite import automaton_of_composite
 from broker.automaton.constructions.pattern import automaton_of_pattern
@@ -64,13 +62,6 @@ def test_the_window_is_what_the_text_says_and_what_lies_outside_of_it_is_known()
     behind = pattern("skip_till_next_match", "S a, S b, ~(S n)")
     assert (looks_back(before), looks_ahead(before)) == (True, False)
     assert (looks_back(behind), looks_ahead(behind)) == (False, True)
-
-
-def test_what_may_pass_by_a_run_is_a_fact_of_its_states() -> None:
-    assert asks_for_adjacent_events(pattern("strict_contiguity"))
-    assert not asks_for_adjacent_events(pattern("skip_till_next_match"))
-    assert may_skip_any_event(pattern("skip_till_any_match"))
-    assert not may_skip_any_event(pattern("skip_till_next_match"))
 
 
 def test_a_pattern_is_a_line_of_its_operands_and_a_chain_of_words_is_sequences() -> None:
@@ -165,7 +156,9 @@ def test_the_window_of_a_run_over_intervals_is_what_its_duration_bounds() -> Non
     ],
 )
 def test_runs_over_epochs_wait_for_numbers_if_nothing_else_is_asked(text: str, waits: bool) -> None:
-    assert waits_for_numbers(cayuga(text)) == waits
+    found = grouping_of(cayuga(text))
+    steps = found.template.steps if isinstance(found, Grouping) else ()
+    assert any(step.stay is Stay.UNTAKEN for step in steps) == waits
 
 
 @pytest.mark.parametrize(

@@ -124,9 +124,8 @@ def narrowed(
                 return False
         elif source == OFFSET:
             sign = bound.sign
-            value = greatest_offset(
-                sign * number(row, bound.attribute), sign * registers[first + bound.register], bound.strict
-            )
+            added = sign * registers[first + bound.register]
+            value = greatest(sign * number(row, bound.attribute), added, bound.strict, False)
         else:
             register = registers[first + bound.register]
             size = register if register >= 0.0 else -register
@@ -140,9 +139,9 @@ def narrowed(
                 if not (attribute > 0.0 or (attribute == 0.0 and not strict)):
                     return False
                 continue
-            value = greatest_factor(attribute, size, strict)
+            value = greatest(attribute, size, strict, True)
             if size > 1.0:  # a product may be infinite, which is null
-                limit = greatest_factor(GREATEST, size, False)
+                limit = greatest(GREATEST, size, False, True)
                 if limit < x[other]:
                     x[other] = limit
         if value != value:
@@ -181,54 +180,33 @@ def below(value: float) -> float:
     return value - size * ULP
 
 
-def greatest_factor(value: float, register: float, strict: bool) -> float:
-    """The greatest float k with `value > k * register`, or `>=`, as that rounds; -inf if none. `register` > 0."""
+def greatest(value: float, register: float, strict: bool, product: bool) -> float:
+    """The greatest float k with `value > k * register`, or, unless `product`, `value > k + register`, or `>=`, as that
+    rounds; -inf if none. The `register` of a product is above 0."""
     if value != value or register != register:
         return NAN
-    k = value / register
+    k = value / register if product else value - register
     if k > GREATEST:
         k = GREATEST
     elif k < -GREATEST:
         k = -GREATEST
     rounds: i64 = 0
-    while not (value > k * register or (not strict and value == k * register)):
+    while not _holds(value, register, k, strict, product):
         if k == -GREATEST:
             return -INFINITY
         k = below(k)
         rounds += 1
         if rounds > ROUNDS_MAX:
-            return searched(value, register, strict, True)
+            return searched(value, register, strict, product)
     while k < GREATEST:
         higher = above(k)
-        if not (value > higher * register or (not strict and value == higher * register)):
+        if not _holds(value, register, higher, strict, product):
             break
         k = higher
         rounds += 1
         if rounds > ROUNDS_MAX:
-            return searched(value, register, strict, True)
+            return searched(value, register, strict, product)
     return k
-
-
-def greatest_offset(value: float, register: float, strict: bool) -> float:
-    """The greatest float c with `value > register + c`, or `>=`, as that rounds. Both are finite."""
-    if value != value or register != register:
-        return NAN
-    c = value - register
-    rounds: i64 = 0
-    while not (value > register + c or (not strict and value == register + c)):
-        c = below(c)
-        rounds += 1
-        if rounds > ROUNDS_MAX:
-            return searched(value, register, strict, False)
-    while c < GREATEST:
-        higher = above(c)
-        if not (value > register + higher or (not strict and value == register + higher)):
-            break
-        c = higher
-        rounds += 1
-        if rounds > ROUNDS_MAX:
-            return searched(value, register, strict, False)
-    return c
 
 
 def searched(value: float, register: float, strict: bool, product: bool) -> float:

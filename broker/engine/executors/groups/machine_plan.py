@@ -12,10 +12,10 @@ from typing import Any, Final, cast, final
 from ....algebra.marked_terms import number_of
 from ....algebra.normal_form import reordered
 from ....algebra.terms import Comparison, Constant
+from ....automaton.analyses.coordinates import MarkedCoordinate
 from ....automaton.analyses.grouping import grouping_of
 from ....automaton.analyses.mechanism import Layout, Mechanism, layout_of
 from ....automaton.analyses.template import Compared, GroupTemplate
-from ....automaton.analyses.traced import Coordinate
 from ....automaton.analyses.wide_rows import asked_of
 from ....automaton.automaton import Automaton, Stay, TimeModel
 from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
@@ -311,8 +311,6 @@ class MemberPlans:
         self._watched = plan.watched
         self._make = parts.automaton(plan.automaton)
         self._point = plan.point
-        self._places: list[int] = [value.place if isinstance(value, Coordinate) else -1 for value in plan.point]
-        self._trace = next((value.trace for value in plan.point if isinstance(value, Coordinate)), None)
         self._common = sorted(numbers_in(plan.form.template))
         self._key = [(number_of(constant), constant) for constant in plan.key]
         self._forms: Recent[Literals, GroupForm | Unequal] = Recent(FORMS_MAX)
@@ -328,25 +326,36 @@ class MemberPlans:
         """O(constants)."""
         if self._newest is not None and self._newest[0] is literals:
             return self._newest[1]
-        found = None if self._trace is None else self._trace.values(literals)
-        return self._chosen(found or [])
+        found = self._chosen(literals)
+        assert found is not None, "a plan with these literals was made"
+        return found
 
-    def _chosen(self, coordinates: list[float]) -> list[float]:
-        return [coordinates[at] if at >= 0 else value for at, value in zip(self._places, self._point)]
+    def _chosen(self, literals: Literals) -> list[float] | None:
+        """The coordinates of these literals; None if one has none."""
+        found: list[float] = []
+        for known in self._point:
+            value = known.of(literals) if isinstance(known, MarkedCoordinate) else known
+            if value is None:
+                return None
+            found.append(value)
+        return found
 
-    def plan(self, bound: BoundLiterals, make: AutomatonMaker) -> GroupPlan:
-        """O(constants), and once for each set of the template's own literals O(size of the automaton squared)."""
+    def plan(self, bound: BoundLiterals, make: AutomatonMaker) -> GroupPlan | None:
+        """None if a literal has no coordinate. O(constants), and once for each set of the template's own literals
+        O(size of the automaton squared)."""
         literals = bound.literals
+        point = self._chosen(literals)
+        if point is None:
+            return None
         common = tuple([literals[number] for number in self._common])
         form = self._forms.get(common)
         if isinstance(form, GroupForm):
-            self._newest = literals, self._chosen(bound.coordinates)
+            self._newest = literals, point
             return GroupPlan(form, self._keyed(literals), None, self._keeper, self, literals, self._watched)
         anew = plan_of_group(make(bound), self._keeper, self._watched)
         assert not isinstance(anew, str), "the analysis of these literals has the same outcome"
         if form is None:
-            known = anew.key, anew.point
-            equal = known == (self._keyed(literals), self._chosen(bound.coordinates))
+            equal = (anew.key, anew.point) == (self._keyed(literals), point)
             self._forms.put(common, anew.form if equal else Unequal())
         return anew
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....automaton.analyses.ignoring import asks_for_adjacent_events_of_a_partition
-from ....automaton.automaton import Automaton
+from ....automaton.automaton import Automaton, Stay
 from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts
 from ....automaton.diagram import Graph
 from ....automaton.drawing import automata_diagram
@@ -53,7 +52,7 @@ class PatternPlan(MachinePlan):
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
         ordered = sorted(self.automaton.sources, key=lambda source: source.stream)
-        adjacent = asks_for_adjacent_events_of_a_partition(self.automaton)
+        adjacent = any(state.stay is Stay.FOREIGN for state in self.automaton.states)
         return tuple(source.key for source in ordered) if adjacent else ()
 
     def make(self, options: Options) -> Executor:

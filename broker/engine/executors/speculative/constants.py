@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias, final
 
 from ....algebra.terms import Attribute, Comparison, Constant, Side
-from ....automaton.analyses.first_key import first_key
+from ....automaton.analyses.event_constants import first_key
 from ....automaton.automaton import Arc, Automaton, Kind
 from ....language.marked_literals import number_in
 from .lines import ARCS_MAX, NO_LOOP, first_arcs, line_of, living

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 from ....algebra.timed_stream import untimed
 from ....automaton.analyses.cycles import unbounded_cycles
-from ....automaton.analyses.first_key import first_key
+from ....automaton.analyses.event_constants import first_key
 from ....automaton.arc_updates import ChangedArcs
 from ....automaton.automaton import Arc, Automaton, Kind, describe_arc
 from ....automaton.binding import AutomatonMaker, BoundLiterals, MarkedParts

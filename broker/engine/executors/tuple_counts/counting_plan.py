@@ -12,8 +12,7 @@ from typing import Final, NamedTuple, final
 
 from ....algebra.terms import Constant
 from ....automaton.analyses.countable import Span, spans_of, width
-from ....automaton.analyses.horizon import horizon
-from ....automaton.analyses.kept_times import kept_times
+from ....automaton.analyses.kept_times import horizon, kept_times
 from ....automaton.analyses.variables import equal_attributes, read_by, variables_of
 from ....automaton.automaton import Arc, Automaton, Carry, Stay
 from ....automaton.distances import Distances

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final, TypeAlias, cast
 
-from ....automaton.analyses.composite_key import keyed_guards
 from ....automaton.automaton import Automaton
 from ....automaton.distances import Distances
+from ....automaton.rewriting.partitions import asking_for_partition
 from ....forecast.progress import Progress
 from ....forecast.states import States
 from ...options import Options
@@ -58,8 +58,9 @@ class CountsPlan(CompositePlan):
         """Only those of the partition that may have matches; forecasts are told of all partitions."""
         if not self._keyed():
             return self.inputs()
-        guards = keyed_guards(self.automaton)
-        return [Input(before.stream, guard) for before, guard in zip(self.inputs(), guards)]
+        machines = asking_for_partition(self.automaton).machines
+        assert machines is not None, "what is counted has a tree of machines"
+        return [Input(before.stream, each.guard) for before, each in zip(self.inputs(), machines.primitives)]
 
     def _keyed(self) -> bool:
         return self.divided() and not self.wanted.forecast

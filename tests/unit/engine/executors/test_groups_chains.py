@@ -12,7 +12,7 @@ from strategies.group_scripts import THRESHOLDS, WINDOWS, scripts
 
 from broker.algebra.predicate import computation, condition
 from broker.algebra.terms import Arithmetic, Attribute, Comparison, Constant, Register, Side
-from broker.automaton.analyses.coordinates import turned, turned_factor, turned_offset
+from broker.automaton.analyses.coordinates import exact, turned, turned_offset
 from broker.automaton.automaton import Computed
 from broker.engine.executors.groups.chain import ChainCell
 from broker.engine.executors.groups.coordinates import (
@@ -73,7 +73,8 @@ def point(asked: list[tuple[int, Condition]], literals: Sequence[float]) -> list
     for _, each in asked:
         literal = literals[each.literal]
         if each.source == "factor":
-            found += turned_factor(literal) or ()
+            factor = exact(literal)
+            found += () if factor is None else (factor, -factor)
         else:
             turn = turned_offset if each.source == "offset" else turned
             value = turn(each.operator, literal)
@@ -239,7 +240,8 @@ def test_folds(kind: str, data: st.DataObject) -> None:
         assert least is not None
         found = [start, least]
         if kind == "factor":
-            found += turned_factor(literals[2]) or ()
+            factor = exact(literals[2])
+            found += () if factor is None else (factor, -factor)
         if kind == "duration":
             found += [-math.nextafter(literals[2], -math.inf)]
         return found

@@ -9,12 +9,11 @@ from doubles import read_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.automaton.analyses.coordinates import turned, turned_factor, turned_offset
+from broker.automaton.analyses.coordinates import exact, turned, turned_offset
 from broker.engine.executors.groups.blocks import LARGE, MatchBlocks, combined, counted
 from broker.engine.executors.groups.columns import floats_from
 from broker.engine.executors.groups.coordinates import (
-    greatest_factor,
-    greatest_offset,
+    greatest,
 )
 from broker.engine.executors.groups.members import Members
 
@@ -106,7 +105,7 @@ def test_a_coordinate_says_what_the_comparison_says(constant: float, value: floa
 @MANY
 @given(st.floats(-1e9, 1e9), st.floats(1e-12, 1e12), st.integers(-3, 3), st.booleans())
 def test_the_greatest_factor_is_the_boundary(value: float, register: float, steps: int, strict: bool) -> None:
-    k = greatest_factor(value, register, strict)
+    k = greatest(value, register, strict, True)
     for _ in range(abs(steps)):
         k = math.nextafter(k, math.inf if steps > 0 else -math.inf)
     holds = value > k * register if strict else value >= k * register
@@ -117,7 +116,7 @@ def test_the_greatest_factor_is_the_boundary(value: float, register: float, step
 @given(FLOATS, st.floats(min_value=5e-324, allow_infinity=False), st.booleans())
 def test_the_greatest_factor_everywhere(value: float, register: float, strict: bool) -> None:
     """From the subnormals to the greatest floats."""
-    k = greatest_factor(value, register, strict)
+    k = greatest(value, register, strict, True)
     if k > -math.inf:
         assert value > k * register if strict else value >= k * register
     if k < 1.7976931348623157e308:
@@ -128,7 +127,7 @@ def test_the_greatest_factor_everywhere(value: float, register: float, strict: b
 @MANY
 @given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.booleans())
 def test_the_greatest_offset_is_the_boundary(value: float, register: float, strict: bool) -> None:
-    c = greatest_offset(value, register, strict)
+    c = greatest(value, register, strict, False)
     assert value > register + c if strict else value >= register + c
     higher = math.nextafter(c, math.inf)
     assert not (value > register + higher if strict else value >= register + higher)
@@ -137,10 +136,9 @@ def test_the_greatest_offset_is_the_boundary(value: float, register: float, stri
 def test_what_has_no_coordinate() -> None:
     for constant in (2**53, -(2**53), math.inf, math.nan, True, "1", None):
         assert turned(">", constant) is None
-        assert turned_factor(constant) is None
+        assert exact(constant) is None
         assert turned_offset(">", constant) is None
     assert turned_offset(">", 2.0**969) is None
-    assert turned_factor(-1.5) == (-1.5, 1.5)
 
 
 # --- blocks ---------------------------------------------------------------------------------------------------------

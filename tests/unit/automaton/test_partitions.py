@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from broker.algebra.ptopss.lowering import lower
-from broker.automaton.analyses.composite_key import composite_key, keyed_guards
+from broker.automaton.analyses.event_constants import equality
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.rewriting.partitions import asking_for_partition
 from broker.events.schema import Schema
 from broker.language.ptopss import parse
 
@@ -35,12 +36,14 @@ def automaton(by: str, match: str) -> Automaton:
         (" BY ty, k", "a AND d", ["A", 1]),
     ],
 )
-def test_a_key_is_what_every_match_takes(by: str, match: str, key: list[object]) -> None:
-    found = composite_key(automaton(by, match))
-    assert [found[place].value for place in sorted(found)] == key
-
-
-def test_all_operands_ask_for_the_key() -> None:
-    guards = keyed_guards(automaton(" BY ty", "a AND b"))
-    key = guards[0][0][0]
-    assert [clause.count(key) for guard in guards for clause in guard] == [1, 1]
+def test_all_operands_are_asked_for_what_every_match_has_in_its_key(by: str, match: str, key: list[object]) -> None:
+    written = automaton(by, match)
+    asking = asking_for_partition(written)
+    assert asking.machines is not None
+    assert asking.sources == written.sources
+    assert key or asking.machines == written.machines
+    for clause in [clause for primitive in asking.machines.primitives for clause in primitive.guard]:
+        equal = [equality(atom) for atom in clause]
+        found = [(each[0].position, each[1].value) for each in equal if each is not None]
+        assert set(zip(asking.sources[0].key, key)) <= set(found)
+        assert len(set(clause)) == len(clause)
