@@ -124,11 +124,18 @@ class WindowCell(PanePartition):
             measure = measure.rest
         return found
 
-    def closings(self, first: i64) -> list[MeasureClosing]:
-        """What windows need of each measure that end now and begin at a position of at least `first`."""
-        if self.measure is None:
+    def closings(self, low: i64, high: i64) -> list[MeasureClosing]:
+        """What windows need of each measure that end now and begin with one of these panes."""
+        measure = self.measure
+        if measure is None:
             return NO_CLOSINGS
-        return [measure.closing(first) for measure in self.measures()]
+        panes, base = self.columns.panes, self.columns.base
+        first, last = panes[2 * (low - base)], panes[2 * (high - base)]
+        found: list[MeasureClosing] = []
+        while measure is not None:
+            found.append(measure.closing(first, last))
+            measure = measure.rest
+        return found
 
     def remember(self, row: Row, time: i64) -> None:
         """Keep the current event to be looked back at."""

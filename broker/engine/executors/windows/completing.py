@@ -16,7 +16,7 @@ from .cell import GIVEN_NONE, WindowCell
 from .pane_groups import NO_REST, Group, below, joined, without
 from .stepping import Stepper
 from .tables import WindowTables
-from .window_page import COUNTED, ONE, ONE_NUMBERS, SEVERAL, SEVERAL_NUMBERS, WindowPage
+from .window_page import ENDED, ENDED_NUMBERS, WindowPage
 
 EACH: Final = 0
 SHORTEST: Final = 1
@@ -85,12 +85,7 @@ class CompletedPanes:
                 rest = NO_REST
             else:
                 self._close(cell, [*rest, int(low), int(high)])
-        amount: i64 = 1
-        if low == high and len(rest) == 0:
-            _report_one(cell, low - cell.columns.base, time, found)
-        else:
-            amount = _report_several(cell, low, high, rest, time, found)
-        self.account.spend(amount)
+        self.account.spend(_tell(cell, low, high, rest, time, found))
 
     def _given_up(self, cell: WindowCell, time: i64) -> bool:
         """Whether a start that was given up may be the earliest of this event's windows."""
@@ -116,43 +111,19 @@ def page_of(found: Completions) -> WindowPage:
     return page if isinstance(page, WindowPage) else WindowPage()
 
 
-def _report_one(cell: WindowCell, at: i64, time: i64, found: Completions) -> None:
-    """Report the window from the pane with this index to the current event."""
-    page = page_of(found)
-    columns = cell.columns
-    numbers = found.room(ONE_NUMBERS)
-    place = found.upto + HEADER
-    numbers[place] = page.of(columns)
-    numbers[place + 1] = columns.base + at
-    numbers[place + 2] = cell.count
-    numbers[place + 3] = time
-    numbers[place + 4] = page.float_count
-    numbers[place + 5] = page.count_count
-    numbers[place + 6] = len(page.values)
-    measure = cell.measure
-    while measure is not None:
-        measure.settle(page, at, columns.panes)
-        measure = measure.rest
-    found.close(page, 0, ONE, ONE_NUMBERS, 1)
-
-
-def _report_several(
-    cell: WindowCell, low: i64, high: i64, rest: list[int], time: i64, found: Completions
-) -> i64:
+def _tell(cell: WindowCell, low: i64, high: i64, rest: list[int], time: i64, found: Completions) -> i64:
     """Report the windows of all these panes to the current event; returns how many they are."""
     page = page_of(found)
     columns = cell.columns
     oldest: i64 = rest[0] if len(rest) > 0 else low
-    closings = cell.closings(columns.panes[2 * (oldest - columns.base)])
-    count: i64 = SEVERAL_NUMBERS + len(rest) + 2
+    count: i64 = ENDED_NUMBERS + len(rest) + 2
     numbers = found.room(count)
     place = found.upto + HEADER
     numbers[place] = page.of(columns)
     numbers[place + 1] = cell.count
     numbers[place + 2] = time
-    numbers[place + 4] = page.close(closings)
-    start = place
-    place += SEVERAL_NUMBERS
+    numbers[place + 3] = page.close(cell.closings(oldest, high))
+    place += ENDED_NUMBERS
     amount = high - low + 1
     at: i64
     for at in range(0, len(rest), 2):
@@ -162,6 +133,5 @@ def _report_several(
         place += 2
     numbers[place] = low
     numbers[place + 1] = high
-    numbers[start + COUNTED] = amount
-    found.close(page, 0, SEVERAL, count, amount)
+    found.close(page, 0, ENDED, count, amount)
     return amount
