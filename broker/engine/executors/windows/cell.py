@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -37,31 +37,9 @@ NO_TIMES: Final[list[int | None]] = []
 NO_GROUPS: Final[list[Group]] = []
 
 
-@mypyc_attr(acyclic=True)
-class PanePartition:
-    """What is known of a partition."""
-
-    def idle(self, tables: WindowTables, time: i64) -> bool:
-        """Whether it is, from this time on, as a partition that has had no event."""
-        raise AssertionError
-
-
-Known = TypeVar("Known", bound=PanePartition)
-
-
-def drop_idle(cells: dict[Any, Known], tables: WindowTables, time: i64) -> bool:
-    """Forget partitions that are as if they had had no event; the others stay, however long ago that is.
-
-    Returns whether none is left. O(partitions).
-    """
-    for key in [key for key, cell in cells.items() if cell.idle(tables, time)]:
-        del cells[key]
-    return len(cells) == 0
-
-
 @final
 @mypyc_attr(acyclic=True)
-class WindowCell(PanePartition):
+class WindowCell:
     """A partition.
 
     `count`: how many events it has had since it has been followed; `last`: the time of the newest one. `marks`: by part
@@ -168,7 +146,7 @@ class WindowCell(PanePartition):
 
     def forget(self) -> None:
         """Drop all panes and the log: no window is open."""
-        self.columns = self.columns.emptied()
+        self.columns = PaneColumns(self.columns.end(), integers(), 0, self.columns.rowed)
         if len(self.ends) > 0:
             self.ends = integers()
         measure = self.measure
@@ -187,7 +165,7 @@ class WindowCell(PanePartition):
             return
         start: i64 = old.panes[2 * dead]
         events = start - old.logged  # at least as many as panes
-        if not at_once and (events < TRIMMED_MIN or 2 * events < old.size):
+        if not at_once and (events < TRIMMED_MIN or 2 * events < len(old.items)):
             return
         self.columns = old.behind(first, events, old.panes[2 * dead : 2 * old.count])
         if len(self.ends) > 0:
@@ -213,6 +191,7 @@ class WindowCell(PanePartition):
         return True
 
     def idle(self, tables: WindowTables, time: i64) -> bool:
+        """Whether it is, from this time on, as a partition that has had no event."""
         if not self.over(tables, time) or (len(self.before) > 0 and self.count > 0):
             return False
         if self.given != GIVEN_NONE and tables.reaches(self.given, self.given_time, self.count, time):
@@ -239,8 +218,7 @@ class WindowCell(PanePartition):
             copy.groups = [group.copied() for group in self.groups]
         old = self.columns
         copy.columns = PaneColumns(old.base, old.begun(), old.logged, old.rowed)
-        if old.size > 0:
-            copy.columns.fill(old.items()[:], old.made()[:])
+        copy.columns.add_all(old.items, old.rows)
         for measure, other in zip(copy.measures(), self.measures(), strict=True):
             measure.load(other.dump())
         return copy
@@ -260,7 +238,7 @@ class WindowCell(PanePartition):
             list(self.times),
             [[int(one.state), one.intervals(), int(one.last), int(one.moment)] for one in self.groups],
             [[int(number) for number in column] for column in (columns.begun(), self.ends)],
-            [list(columns.items()), [list(row) for row in columns.made()]],
+            [list(columns.items), [list(row) for row in columns.rows]],
             [measure.dump() for measure in self.measures()],
         ]
 
@@ -280,8 +258,7 @@ class WindowCell(PanePartition):
             group.last, group.moment = last, moment
             self.groups.append(group)
         self.columns = PaneColumns(base, integers_of(panes[0]), logged, self.columns.rowed)
-        if log[0]:
-            self.columns.fill([tuple_item(item) for item in log[0]], [tuple(row) for row in log[1]])
+        self.columns.add_all([tuple_item(item) for item in log[0]], [tuple(row) for row in log[1]])
         self.ends = integers_of(panes[1])
         for measure, saved in zip(self.measures(), measures, strict=True):
             measure.load(saved)
@@ -296,9 +273,8 @@ class WindowCell(PanePartition):
         assert not positions or columns.logged == positions[0]
         assert all(one < other for one, other in itertools.pairwise(positions))
         assert columns.rowed == tables.rows
-        assert columns.size == (self.count - columns.logged if positions else 0)
-        assert len(columns.items()) == columns.size
-        assert len(columns.rows) == columns.size * tables.rows or (len(columns.rows) == 0 and columns.size == 1)
+        assert len(columns.items) == (self.count - columns.logged if positions else 0)
+        assert len(columns.rows) == len(columns.items) * tables.rows
         seen: set[int] = set()
         for group in self.groups:
             assert group.state not in seen

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 from mypy_extensions import i64, mypyc_attr
 
 from ..packed import Integers, integers, integers_of, lengthened, shifted_integers
-from .cell import PanePartition, WindowCell
+from .cell import WindowCell
 from .pane_groups import StartGroup
 from .tables import WindowTables
 
@@ -138,7 +138,7 @@ def _by_pane(one: list[int]) -> int:
 
 @final
 @mypyc_attr(acyclic=True)
-class FamilyCell(PanePartition):
+class FamilyCell:
     """A partition. `cell`: its panes, log and measures. `before`: the prefix automata of all members, as ends of ranges
     and states in turn; empty where all are always in the only state."""
 
@@ -174,6 +174,7 @@ class FamilyCell(PanePartition):
             self.cell.forget()
 
     def idle(self, tables: WindowTables, time: i64) -> bool:
+        """As WindowCell says."""
         for at in range(1, len(self.before), 2):
             if self.before[at] != tables.initial[0]:
                 return False

@@ -19,7 +19,7 @@ from ...matches.sources import Item
 from ...program.account import Account
 from ...program.target import Outcome, Target
 from ..contract import Member
-from .cell import WindowCell, drop_idle, looked, slots_of
+from .cell import WindowCell, looked, slots_of
 from .family_cell import FamilyCell
 from .family_columns import FamilyConstants, tables_of_family
 from .family_stepping import FamilyStepper
@@ -167,7 +167,8 @@ class FamilyMachine(SleepingMachine):
         self._count()
 
     def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
-        drop_idle(self.cells, self.tables, time)
+        for key in [key for key, cell in self.cells.items() if cell.idle(self.tables, time)]:
+            del self.cells[key]
         self._count()
         return len(self.cells)
 
@@ -179,7 +180,7 @@ class FamilyMachine(SleepingMachine):
             "family_keys": len(cells),
             "family_starts": sum([int(cell.cell.columns.count) for cell in cells]),
             "family_rectangles": sum([int(group.count) for cell in cells for group in cell.groups]),
-            "family_events": sum([int(cell.cell.columns.size) for cell in cells]),
+            "family_events": sum([len(cell.cell.columns.items) for cell in cells]),
         }
 
     def check_invariants(self) -> None:

@@ -20,7 +20,7 @@ from ...matches.completions import Audience, Completions
 from ...matches.sources import Item, WaitingRun
 from ...program.account import Account
 from ..contract import NOTHING_DUE, EventExecutor, Member, alike
-from .cell import WindowCell, drop_idle, looked, sizes, slots_of
+from .cell import WindowCell, looked, sizes, slots_of
 from .completing import CompletedPanes
 from .longest import LongestWindows
 from .stepping import NO_TIME, Stepper
@@ -205,8 +205,8 @@ class WindowMachine(SleepingMachine):
         self.alarm = NOTHING_DUE
 
     def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
-        if drop_idle(self.cells, self.tables, time):
-            self.only = None
+        for key in [key for key, cell in self.cells.items() if cell.idle(self.tables, time)]:
+            self.keep(key, None)
         self.count_opened(sum([cell.columns.count > 0 for cell in self.cells.values()]) - self.opened)
         return len(self.cells)
 

@@ -72,6 +72,6 @@ class PaneWindows(MatchSource):
                 columns = log.going_on(newest, events, read)
             else:
                 columns = log.columns(newest, events, read or not certain)
-            last = int(columns.logged + columns.size) - 1
+            last = int(columns.logged) + len(columns.items) - 1
             window = ReadWindow(tables, columns, last - events + 1, last, begin)
             yield window.match(start, end, window.values(told))

@@ -256,7 +256,7 @@ class PaneTable:
             list(key) if isinstance(key, tuple) else [key],
             [int(self.numbers[own + number]) for number in (UPTO, EVENTS, LAST, GIVEN)],
             [[int(self.panes[pane * PANE + number]) for number in (PERIOD, BEFORE, BEGUN, TURN)] for pane in panes],
-            [columns.items(), [list(row) for row in columns.rows]],
+            [columns.items, [list(row) for row in columns.rows]],
             self.sums.dump(slot, panes),
         ]
 

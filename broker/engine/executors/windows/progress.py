@@ -69,7 +69,7 @@ class WindowProgress(Progress):
         self._latest(cell, time, wanted)
         columns = cell.columns
         first = columns.panes[2 * (self.pane - columns.base)] - columns.logged
-        return [number for item in columns.items()[first:] for number in ids(item)]
+        return [number for item in columns.items[first:] for number in ids(item)]
 
     def label(self, state: int) -> str:
         return self.states.label(state)

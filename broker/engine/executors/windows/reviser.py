@@ -164,7 +164,7 @@ class WindowReviser(Reviser):
         if since < MARKED_MIN:
             return
         cell = self.machine.cells.get(part.key)
-        if cell is None or since >= cell.columns.size:
+        if cell is None or since >= len(cell.columns.items):
             part.marks.append(at)
             part.cells.append(self._copy(cell))
 

@@ -149,7 +149,7 @@ class ReadWindow:
 
     def match(self, start: int, end: int, values: Row) -> Matched:
         """It as a match: identified by its first and last event, and by its beginning if it is of the clock."""
-        items, shift, begin = self.columns.items(), int(self.columns.logged), self.begin
+        items, shift, begin = self.columns.items, int(self.columns.logged), self.begin
         first, last = self.first - shift, self.last - shift
         assigned: Assigned = [(0, items[first], start), (1, items[last], end)]
         if begin is not None:
@@ -188,7 +188,7 @@ class ReadWindow:
         if not plan.values:
             return self.last - self.first + 1
         logged = int(columns.logged)
-        rows = columns.made()
+        rows = columns.rows
         width = self.tables.width if self.tables.timed else -1
         if plan.function in ("first", "last"):
             row = rows[(self.first if plan.function == "first" else self.last) - logged]

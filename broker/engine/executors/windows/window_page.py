@@ -75,9 +75,7 @@ class ExtremeClosing(MeasureClosing):
 
 @mypyc_attr(acyclic=True)
 class SharedColumns:
-    """Columns of a partition, or of all. `shared`: a page has referred to them, so that they may only grow."""
-
-    shared: bool = False
+    """Columns of a partition, or of all, to which pages refer: they only grow."""
 
 
 @final
@@ -96,7 +94,6 @@ class WindowPage:
         known = self.columns
         at: i64 = len(known) - 1
         if at < 0 or known[at] is not columns:
-            columns.shared = True
             known.append(columns)
             at += 1
         return at

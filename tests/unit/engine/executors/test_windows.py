@@ -12,9 +12,7 @@ import pytest
 from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, results
 from broker.engine import Engine, Options
-from broker.engine.executors.packed import integers_of
 from broker.engine.executors.windows.machine import WindowMachine
-from broker.engine.executors.windows.pane_columns import PaneColumns
 from broker.engine.executors.windows.pane_groups import Group, joined, without
 from broker.events.errors import Unsupported
 from broker.events.schema import Schema
@@ -244,22 +242,6 @@ def test_a_log_of_columns_is_saved_and_read_as_one_of_rows(windows: str) -> None
         told.append([(match.lineage, match.data) for match in found])
     assert len(told[0]) > 5
     assert told[0] == told[1]
-
-
-@pytest.mark.parametrize("rowed", [False, True])
-def test_columns_that_are_used_again_are_as_new_ones(rowed: bool) -> None:
-    """Or else engines in the same state would have different snapshots, as results were read or not."""
-    told = []
-    for shared in (False, True):
-        columns = PaneColumns(4, integers_of([7, 100, 9, 120]), 7, rowed)
-        for item in (11, 12, 13):
-            columns.note(("A", 1.0), item)
-        columns.shared = shared
-        fresh = columns.emptied()
-        assert (fresh is columns) is not shared
-        told.append([fresh.base, fresh.count, fresh.logged, fresh.size, list(fresh.items()), list(fresh.made())])
-        told[-1].append(list(fresh.begun()))
-    assert told[0] == told[1] == [6, 0, 0, 0, [], [], []]
 
 
 def tables_of_all(engine: Engine) -> set[int]:
