@@ -76,7 +76,7 @@ class FamilyStepper:
         ranges = self.columns
         moved: list[RectangleGroup] = []
         for group in family.groups:
-            if not group.expire(least):
+            if not group.cut(least):
                 continue
             begin = group.state * width
             target = body[begin + ranges.columns[0]]

@@ -223,8 +223,7 @@ class Stepper:
 
 
 def _in_state(groups: list[Group], upto: i64, state: i64, where: dict[int, int] | None) -> i64:
-    """The index of the group in a state, among the first ones; -1 if there is none. `where`: by state, if they are many.
-    """
+    """The index of the group in a state, among the first ones, or -1. `where`: by state, if they are many."""
     if where is not None:
         return where.get(int(state), -1)
     at: i64
