@@ -25,7 +25,7 @@ from ...matches.sources import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
 from .pane_columns import NO_ITEMS, NO_ROWS, PaneColumns
-from .pane_groups import NO_REST, NONE_YET, Group, oldest
+from .pane_groups import NONE_YET, Group, oldest
 from .tables import WindowTables
 from .window_page import NO_CLOSINGS, MeasureClosing
 
@@ -236,7 +236,7 @@ class WindowCell:
             [int(number) for number in self.marks],
             [list(row) for row in self.before],
             list(self.times),
-            [[int(one.state), one.intervals(), int(one.last), int(one.moment)] for one in self.groups],
+            [[int(one.state), list(one.intervals), int(one.last), int(one.moment)] for one in self.groups],
             [[int(number) for number in column] for column in (columns.begun(), self.ends)],
             [list(columns.items), [list(row) for row in columns.rows]],
             [measure.dump() for measure in self.measures()],
@@ -253,8 +253,7 @@ class WindowCell:
         if groups:
             self.groups = []
         for state, intervals, last, moment in groups:
-            group = Group(state, 0, 0, NO_REST)
-            group.take(list(intervals))
+            group = Group(state, list(intervals))
             group.last, group.moment = last, moment
             self.groups.append(group)
         self.columns = PaneColumns(base, integers_of(panes[0]), logged, self.columns.rowed)
@@ -265,7 +264,7 @@ class WindowCell:
 
     def check_invariants(self, tables: WindowTables) -> None:
         """Raise AssertionError if its parts contradict each other."""
-        assert all(len(column) == 0 for column in (NO_ITEMS, NO_ROWS, NO_TIMES, NO_GROUPS, NO_REST))
+        assert all(len(column) == 0 for column in (NO_ITEMS, NO_ROWS, NO_TIMES, NO_GROUPS))
         columns = self.columns
         count = int(columns.count)
         positions = [int(columns.panes[2 * at]) for at in range(count)]
@@ -279,7 +278,7 @@ class WindowCell:
         for group in self.groups:
             assert group.state not in seen
             seen.add(int(group.state))
-            intervals = group.intervals()
+            intervals = group.intervals
             assert all(low <= high for low, high in zip(intervals[::2], intervals[1::2]))
             assert all(high + 1 < low for high, low in zip(intervals[1::2], intervals[2::2]))
             assert columns.base <= intervals[0] <= intervals[-1] < columns.end()

@@ -19,7 +19,7 @@ from ....events.schema import Row
 from ...matches.sources import Item
 from ...program.account import Account
 from .cell import WindowCell
-from .pane_groups import NO_REST, NONE_YET, Group, Starts, cut_all, drop_ended, oldest
+from .pane_groups import NONE_YET, Group, Starts, cut_all, drop_ended, oldest
 from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
@@ -123,23 +123,20 @@ class Stepper:
         """Put a new pane into the group in a state; returns how many groups there are."""
         known = _in_state(groups, count, state, None)
         if known < 0:
-            groups.append(Group(state, pane, pane, NO_REST))
+            groups.append(Group(state, [int(pane), int(pane)]))
             return count + 1
         group = groups[known]
         if group.last != NONE_YET and not self._all_now(group):
-            cell.note_ends(group.intervals(), group.last, group.moment)
+            cell.note_ends(group.intervals, group.last, group.moment)
             group.last = NONE_YET
-        if group.high == pane - 1:
-            group.high = pane
-        else:
-            group.merge(Group(state, pane, pane, NO_REST))
+        group.add(pane)
         return count
 
     def _merge(self, cell: WindowCell, group: Group, other: Group) -> None:
         if group.last != other.last and not self._all_now(group):
             for one in (group, other):
                 if one.last != NONE_YET:
-                    cell.note_ends(one.intervals(), one.last, one.moment)
+                    cell.note_ends(one.intervals, one.last, one.moment)
             group.last = NONE_YET
         group.merge(other)
 

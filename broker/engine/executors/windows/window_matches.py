@@ -207,8 +207,6 @@ def waiting_starts(cells: Sequence[WindowCell]) -> Iterator[WaitingRun]:
         whole: Any = cell.key if isinstance(cell.key, tuple) else (cell.key,)
         columns = cell.columns
         for group in cell.groups:
-            intervals = group.intervals()
-            for at in range(0, len(intervals), 2):
-                for pane in range(intervals[at], intervals[at + 1] + 1):
-                    begun = columns.panes[2 * (pane - columns.base) + 1]
-                    yield WaitingRun(whole, -1, int(begun), [])
+            for pane in group.panes():
+                begun = columns.panes[2 * (pane - columns.base) + 1]
+                yield WaitingRun(whole, -1, int(begun), [])

@@ -182,14 +182,14 @@ def test_what_cannot_be_asked_says_so() -> None:
 def test_intervals() -> None:
     assert joined([[1, 2, 7, 9], [3, 3], [5, 7]]) == [1, 3, 5, 9]
     assert without([1, 9, 12, 12], [2, 3, 9, 12]) == [1, 1, 4, 8]
-    group = Group(0, 1, 2, [])
-    group.merge(Group(0, 5, 6, []))
-    group.merge(Group(0, 3, 3, []))
-    assert group.intervals() == [1, 3, 5, 6]
+    group = Group(0, [1, 2])
+    group.merge(Group(0, [5, 6]))
+    group.merge(Group(0, [3, 3]))
+    assert group.intervals == [1, 3, 5, 6]
     assert group.cut(2)
-    assert group.intervals() == [2, 3, 5, 6]
+    assert group.intervals == [2, 3, 5, 6]
     assert group.cut(6)
-    assert group.intervals() == [6, 6]
+    assert group.intervals == [6, 6]
     assert not group.cut(7)
 
 
