@@ -66,8 +66,7 @@ class WindowMachine(SleepingMachine):
     """The partitions of one subscription, by the attributes of BY: by the value of one, or a tuple of several. Without
     BY there is one, of the key ().
 
-    `queue`: those with windows that wait, by key, in the order of their newest events. `gap`: after so much time
-    without an event, windows that wait are over; -1 if unknown.
+    `queue`: those with windows that wait, by key, in the order of their newest events.
     """
 
     def __init__(
@@ -84,7 +83,6 @@ class WindowMachine(SleepingMachine):
             self.begin = needed.tests[int(tables.rousing).bit_length() - 1]
         self.completing = CompletedPanes(tables, self.stepper, account)
         self.waiting: LongestWindows | None = LongestWindows(self.stepper) if tables.waits else None
-        self.gap: i64 = -1 if tables.windows.gap is None else tables.windows.gap
         self.cells: dict[Any, WindowCell] = {}
         self.queue: OrderedDict[Any, WindowCell] = OrderedDict()
 
@@ -179,18 +177,13 @@ class WindowMachine(SleepingMachine):
         self._set_alarm()
 
     def _set_alarm(self) -> None:
-        self.alarm = NOTHING_DUE
-        for first in self.queue.values():
-            self.alarm = END if self.gap < 0 else first.last + self.gap
-            break
+        self.alarm = END if len(self.queue) > 0 else NOTHING_DUE
 
     def advance(self, time: i64, found: Completions) -> None:
         waiting = self.waiting
-        if waiting is None:
+        if waiting is None or time < FOREVER:
             return
-        while time >= FOREVER or self.alarm < time:
-            if len(self.queue) == 0:
-                return
+        while len(self.queue) > 0:
             _, cell = self.queue.popitem(last=False)
             waiting.end(cell, found)
             self.count_opened(-1)

@@ -36,6 +36,7 @@ from .measures import ExtremeMeasure, FloatMeasure, IntegerMeasure, WindowMeasur
 
 UNBOUNDED: Final = 1 << 60
 NO_MEASURE: Final = -1
+GAP_MAX: Final = 1 << 61  # microseconds; no duration in a query is longer
 DENSE_BITS: Final = 12  # conditions up to which the columns of all classes are a list
 
 COUNT: Final = "count"
@@ -350,6 +351,6 @@ def _gap(form: Form, back: int) -> int:
     match form:
         case ((Comparison("<=", Arithmetic("-", Register() as left, Register() as right), Constant(int() as most)),),):
             same = (left.slot, left.position, right.slot, right.position)
-            if same == (now.slot, now.position, before.slot, before.position) and 0 <= most < UNBOUNDED:
+            if same == (now.slot, now.position, before.slot, before.position) and 0 <= most <= GAP_MAX:
                 return most
     return -1
