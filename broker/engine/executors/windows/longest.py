@@ -1,8 +1,8 @@
 """Windows that wait for their end: of each start the longest (KEEP LONGEST).
 
-A start is reported when no longer window of it can come: its groups are gone, or the input has ended. Until then a group
-notes the last event at which its panes had a window; where its panes had not all the same, each pane does. Where windows
-are bounded, or of several parts, panes are looked at one by one.
+A start is reported when no longer window of it can come: its groups are gone, or the input has ended. Until then a
+group notes the last event at which its panes had a window; where its panes had not all the same, each pane does. Where
+windows are bounded, or of several parts, panes are looked at one by one.
 
 Here: what differs from windows that are reported at once (completing). O(groups) an event; O(open starts) with bounds.
 """
