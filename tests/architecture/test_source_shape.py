@@ -17,7 +17,6 @@ PARAMETERS_MAX = 8  # without self
 # Functions of the engine that are larger still; nothing comes to these, and what is mended goes.
 LARGER = {
     "broker/engine/engine.py add_stream",  # a public call
-    "broker/engine/executors/windows/window_matches.py value_of_measure",
 }
 FORBIDDEN_NAMES = {"utils", "util", "misc", "manager", "factory", "helpers", "helper", "base", "types", "common"}
 FORBIDDEN_IMPORTS = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle"}

@@ -173,12 +173,13 @@ class BatchLog(SharedColumns):
             count += 1
             place = self.links[place - self.base] if self.linked else place - 1
         known = read.pop(int(place), None) if count < events else None
-        if known is None or known.size + count < events:
+        if known is None or len(known.items) + count < events:
             known = self.columns(newest, events, rows)
         else:
             known = self._add_places(known, self.places(newest, count))
-        if known.size > ROOMY * events:
-            known = known.behind(0, known.size - events, integers())
+        size: i64 = len(known.items)
+        if size > ROOMY * events:
+            known = known.behind(0, size - events, integers())
         read[int(newest)] = known
         return known
 

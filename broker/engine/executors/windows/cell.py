@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
@@ -25,7 +25,7 @@ from ...matches.sources import Item, tuple_item
 from ..packed import Integers, integers, integers_of, put_integer
 from .measures import WindowMeasure
 from .pane_columns import NO_ITEMS, NO_ROWS, PaneColumns
-from .pane_groups import NO_REST, NONE_YET, Group, oldest
+from .pane_groups import NONE_YET, Group, oldest
 from .tables import WindowTables
 from .window_page import NO_CLOSINGS, MeasureClosing
 
@@ -37,31 +37,9 @@ NO_TIMES: Final[list[int | None]] = []
 NO_GROUPS: Final[list[Group]] = []
 
 
-@mypyc_attr(acyclic=True)
-class PanePartition:
-    """What is known of a partition."""
-
-    def idle(self, tables: WindowTables, time: i64) -> bool:
-        """Whether it is, from this time on, as a partition that has had no event."""
-        raise AssertionError
-
-
-Known = TypeVar("Known", bound=PanePartition)
-
-
-def drop_idle(cells: dict[Any, Known], tables: WindowTables, time: i64) -> bool:
-    """Forget partitions that are as if they had had no event; the others stay, however long ago that is.
-
-    Returns whether none is left. O(partitions).
-    """
-    for key in [key for key, cell in cells.items() if cell.idle(tables, time)]:
-        del cells[key]
-    return len(cells) == 0
-
-
 @final
 @mypyc_attr(acyclic=True)
-class WindowCell(PanePartition):
+class WindowCell:
     """A partition.
 
     `count`: how many events it has had since it has been followed; `last`: the time of the newest one. `marks`: by part
@@ -124,11 +102,18 @@ class WindowCell(PanePartition):
             measure = measure.rest
         return found
 
-    def closings(self, first: i64) -> list[MeasureClosing]:
-        """What windows need of each measure that end now and begin at a position of at least `first`."""
-        if self.measure is None:
+    def closings(self, low: i64, high: i64) -> list[MeasureClosing]:
+        """What windows need of each measure that end now and begin with one of these panes."""
+        measure = self.measure
+        if measure is None:
             return NO_CLOSINGS
-        return [measure.closing(first) for measure in self.measures()]
+        panes, base = self.columns.panes, self.columns.base
+        first, last = panes[2 * (low - base)], panes[2 * (high - base)]
+        found: list[MeasureClosing] = []
+        while measure is not None:
+            found.append(measure.closing(first, last))
+            measure = measure.rest
+        return found
 
     def remember(self, row: Row, time: i64) -> None:
         """Keep the current event to be looked back at."""
@@ -161,7 +146,7 @@ class WindowCell(PanePartition):
 
     def forget(self) -> None:
         """Drop all panes and the log: no window is open."""
-        self.columns = self.columns.emptied()
+        self.columns = PaneColumns(self.columns.end(), integers(), 0, self.columns.rowed)
         if len(self.ends) > 0:
             self.ends = integers()
         measure = self.measure
@@ -180,7 +165,7 @@ class WindowCell(PanePartition):
             return
         start: i64 = old.panes[2 * dead]
         events = start - old.logged  # at least as many as panes
-        if not at_once and (events < TRIMMED_MIN or 2 * events < old.size):
+        if not at_once and (events < TRIMMED_MIN or 2 * events < len(old.items)):
             return
         self.columns = old.behind(first, events, old.panes[2 * dead : 2 * old.count])
         if len(self.ends) > 0:
@@ -206,6 +191,7 @@ class WindowCell(PanePartition):
         return True
 
     def idle(self, tables: WindowTables, time: i64) -> bool:
+        """Whether it is, from this time on, as a partition that has had no event."""
         if not self.over(tables, time) or (len(self.before) > 0 and self.count > 0):
             return False
         if self.given != GIVEN_NONE and tables.reaches(self.given, self.given_time, self.count, time):
@@ -232,8 +218,7 @@ class WindowCell(PanePartition):
             copy.groups = [group.copied() for group in self.groups]
         old = self.columns
         copy.columns = PaneColumns(old.base, old.begun(), old.logged, old.rowed)
-        if old.size > 0:
-            copy.columns.fill(old.items()[:], old.made()[:])
+        copy.columns.add_all(old.items, old.rows)
         for measure, other in zip(copy.measures(), self.measures(), strict=True):
             measure.load(other.dump())
         return copy
@@ -251,9 +236,9 @@ class WindowCell(PanePartition):
             [int(number) for number in self.marks],
             [list(row) for row in self.before],
             list(self.times),
-            [[int(one.state), one.intervals(), int(one.last), int(one.moment)] for one in self.groups],
+            [[int(one.state), list(one.intervals), int(one.last), int(one.moment)] for one in self.groups],
             [[int(number) for number in column] for column in (columns.begun(), self.ends)],
-            [list(columns.items()), [list(row) for row in columns.made()]],
+            [list(columns.items), [list(row) for row in columns.rows]],
             [measure.dump() for measure in self.measures()],
         ]
 
@@ -268,20 +253,18 @@ class WindowCell(PanePartition):
         if groups:
             self.groups = []
         for state, intervals, last, moment in groups:
-            group = Group(state, 0, 0, NO_REST)
-            group.take(list(intervals))
+            group = Group(state, list(intervals))
             group.last, group.moment = last, moment
             self.groups.append(group)
         self.columns = PaneColumns(base, integers_of(panes[0]), logged, self.columns.rowed)
-        if log[0]:
-            self.columns.fill([tuple_item(item) for item in log[0]], [tuple(row) for row in log[1]])
+        self.columns.add_all([tuple_item(item) for item in log[0]], [tuple(row) for row in log[1]])
         self.ends = integers_of(panes[1])
         for measure, saved in zip(self.measures(), measures, strict=True):
             measure.load(saved)
 
     def check_invariants(self, tables: WindowTables) -> None:
         """Raise AssertionError if its parts contradict each other."""
-        assert all(len(column) == 0 for column in (NO_ITEMS, NO_ROWS, NO_TIMES, NO_GROUPS, NO_REST))
+        assert all(len(column) == 0 for column in (NO_ITEMS, NO_ROWS, NO_TIMES, NO_GROUPS))
         columns = self.columns
         count = int(columns.count)
         positions = [int(columns.panes[2 * at]) for at in range(count)]
@@ -289,14 +272,13 @@ class WindowCell(PanePartition):
         assert not positions or columns.logged == positions[0]
         assert all(one < other for one, other in itertools.pairwise(positions))
         assert columns.rowed == tables.rows
-        assert columns.size == (self.count - columns.logged if positions else 0)
-        assert len(columns.items()) == columns.size
-        assert len(columns.rows) == columns.size * tables.rows or (len(columns.rows) == 0 and columns.size == 1)
+        assert len(columns.items) == (self.count - columns.logged if positions else 0)
+        assert len(columns.rows) == len(columns.items) * tables.rows
         seen: set[int] = set()
         for group in self.groups:
             assert group.state not in seen
             seen.add(int(group.state))
-            intervals = group.intervals()
+            intervals = group.intervals
             assert all(low <= high for low, high in zip(intervals[::2], intervals[1::2]))
             assert all(high + 1 < low for high, low in zip(intervals[1::2], intervals[2::2]))
             assert columns.base <= intervals[0] <= intervals[-1] < columns.end()

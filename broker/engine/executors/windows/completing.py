@@ -13,10 +13,10 @@ from mypy_extensions import i64
 from ...matches.completions import HEADER, Completions
 from ...program.account import Account
 from .cell import GIVEN_NONE, WindowCell
-from .pane_groups import NO_REST, Group, below, joined, without
+from .pane_groups import Group, below, joined, without
 from .stepping import Stepper
 from .tables import WindowTables
-from .window_page import COUNTED, ONE, ONE_NUMBERS, SEVERAL, SEVERAL_NUMBERS, WindowPage
+from .window_page import ENDED, ENDED_NUMBERS, WindowPage
 
 EACH: Final = 0
 SHORTEST: Final = 1
@@ -48,49 +48,29 @@ class CompletedPanes:
         tables = self.tables
         final = tables.final
         groups = cell.groups
-        low: i64 = 0
-        high = -1
-        rest = NO_REST
+        panes: list[int] = []
         for group in groups:
             if final[group.state] == 0:
                 continue
             part = tables.part[group.state]
-            ripe = self.stepper.ripe(cell, part) if tables.least[part] > 1 else group.high + 1
-            if group.first() >= ripe:
-                continue
-            if high < 0 and group.low < ripe:
-                low, high, rest = group.low, min(group.high, ripe - 1), group.rest
-                continue
-            own = below(group.intervals(), ripe)
-            if high >= 0:
-                own = joined([own, [*rest, int(low), int(high)]])
-            low, high, rest = own[-2], own[-1], own[:-2]
-        if high >= 0:
-            self._report(cell, low, high, rest, time, found)
+            own = group.intervals
+            if tables.least[part] > 1:
+                own = below(own, self.stepper.ripe(cell, part))
+            panes = joined([panes, own]) if len(panes) > 0 else own
+        if len(panes) > 0:
+            self._report(cell, panes, time, found)
 
-    def _report(
-        self, cell: WindowCell, low: i64, high: i64, rest: list[int], time: i64, found: Completions
-    ) -> None:
+    def _report(self, cell: WindowCell, panes: list[int], time: i64, found: Completions) -> None:
         mode = self.mode
-        if mode != EACH:
-            if mode == EARLIEST:
-                if cell.given != GIVEN_NONE and self._given_up(cell, time):
-                    return
-                if len(rest) > 0:
-                    low = rest[0]
-                high = low
-                rest = NO_REST
-            elif mode == LATEST:
-                low = high
-                rest = NO_REST
-            else:
-                self._close(cell, [*rest, int(low), int(high)])
-        amount: i64 = 1
-        if low == high and len(rest) == 0:
-            _report_one(cell, low - cell.columns.base, time, found)
-        else:
-            amount = _report_several(cell, low, high, rest, time, found)
-        self.account.spend(amount)
+        if mode == EARLIEST:
+            if cell.given != GIVEN_NONE and self._given_up(cell, time):
+                return
+            panes = [panes[0], panes[0]]
+        elif mode == LATEST:
+            panes = [panes[-1], panes[-1]]
+        elif mode == SHORTEST:
+            self._close(cell, panes)
+        self.account.spend(_tell(cell, panes, time, found))
 
     def _given_up(self, cell: WindowCell, time: i64) -> bool:
         """Whether a start that was given up may be the earliest of this event's windows."""
@@ -103,9 +83,8 @@ class CompletedPanes:
         """Drop the starts whose shortest windows have been found."""
         groups: list[Group] = []
         for group in cell.groups:
-            rest = without(group.intervals(), found)
-            if len(rest) > 0:
-                group.take(rest)
+            group.intervals = without(group.intervals, found)
+            if len(group.intervals) > 0:
                 groups.append(group)
         cell.groups = groups
 
@@ -116,52 +95,22 @@ def page_of(found: Completions) -> WindowPage:
     return page if isinstance(page, WindowPage) else WindowPage()
 
 
-def _report_one(cell: WindowCell, at: i64, time: i64, found: Completions) -> None:
-    """Report the window from the pane with this index to the current event."""
+def _tell(cell: WindowCell, panes: list[int], time: i64, found: Completions) -> i64:
+    """Report the windows of these intervals of panes to the current event; returns how many they are."""
     page = page_of(found)
-    columns = cell.columns
-    numbers = found.room(ONE_NUMBERS)
-    place = found.upto + HEADER
-    numbers[place] = page.of(columns)
-    numbers[place + 1] = columns.base + at
-    numbers[place + 2] = cell.count
-    numbers[place + 3] = time
-    numbers[place + 4] = page.float_count
-    numbers[place + 5] = page.count_count
-    numbers[place + 6] = len(page.values)
-    measure = cell.measure
-    while measure is not None:
-        measure.settle(page, at, columns.panes)
-        measure = measure.rest
-    found.close(page, 0, ONE, ONE_NUMBERS, 1)
-
-
-def _report_several(
-    cell: WindowCell, low: i64, high: i64, rest: list[int], time: i64, found: Completions
-) -> i64:
-    """Report the windows of all these panes to the current event; returns how many they are."""
-    page = page_of(found)
-    columns = cell.columns
-    oldest: i64 = rest[0] if len(rest) > 0 else low
-    closings = cell.closings(columns.panes[2 * (oldest - columns.base)])
-    count: i64 = SEVERAL_NUMBERS + len(rest) + 2
+    count: i64 = ENDED_NUMBERS + len(panes)
     numbers = found.room(count)
     place = found.upto + HEADER
-    numbers[place] = page.of(columns)
+    numbers[place] = page.of(cell.columns)
     numbers[place + 1] = cell.count
     numbers[place + 2] = time
-    numbers[place + 4] = page.close(closings)
-    start = place
-    place += SEVERAL_NUMBERS
-    amount = high - low + 1
+    numbers[place + 3] = page.close(cell.closings(panes[0], panes[-1]))
+    place += ENDED_NUMBERS
+    amount: i64 = 0
     at: i64
-    for at in range(0, len(rest), 2):
-        numbers[place] = rest[at]
-        numbers[place + 1] = rest[at + 1]
-        amount += rest[at + 1] - rest[at] + 1
-        place += 2
-    numbers[place] = low
-    numbers[place + 1] = high
-    numbers[start + COUNTED] = amount
-    found.close(page, 0, SEVERAL, count, amount)
+    for at in range(0, len(panes), 2):
+        numbers[place + at] = panes[at]
+        numbers[place + at + 1] = panes[at + 1]
+        amount += panes[at + 1] - panes[at] + 1
+    found.close(page, 0, ENDED, count, amount)
     return amount

@@ -13,8 +13,8 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ..packed import Integers, integers, integers_of, lengthened, shifted_integers
-from .cell import PanePartition, WindowCell
+from ..packed import Integers, integers, integers_of, lengthened
+from .cell import WindowCell
 from .pane_groups import StartGroup
 from .tables import WindowTables
 
@@ -26,8 +26,8 @@ ROOMY: Final = 4  # rectangles for which a group has room at first
 @final
 @mypyc_attr(acyclic=True)
 class RectangleGroup(StartGroup):
-    """The rectangles of a state, which have no window in common, by their first panes. `sides`: of the first `count`
-    rectangles in turn, the panes from and to, the members from and to below. `oldest`: no pane is older."""
+    """The rectangles of a state, which have no window in common. `sides`: of the first `count` rectangles in turn, the
+    panes from and to, the members from and to below. `oldest`: no pane is older."""
 
     def __init__(self, state: i64, oldest: i64) -> None:
         super().__init__(state)
@@ -36,7 +36,14 @@ class RectangleGroup(StartGroup):
         self.oldest: i64 = oldest
 
     def first(self) -> i64:
-        return max(self.sides[0], self.oldest) if self.count > 0 else -1
+        """O(rectangles)."""
+        first: i64 = -1
+        at: i64
+        for at in range(0, SIDES * self.count, SIDES):
+            low = self.sides[at]
+            if first < 0 or low < first:
+                first = low
+        return max(first, self.oldest) if first >= 0 else -1
 
     def add(self, low: i64, high: i64, first: i64, upto: i64) -> None:
         """Add a rectangle, or extend one of the last ones by it. O(1)."""
@@ -72,49 +79,19 @@ class RectangleGroup(StartGroup):
         sides[at + 3] = upto
 
     def take(self, other: RectangleGroup) -> None:
-        """Add all rectangles of another group. O(rectangles)."""
-        self.oldest = min(self.oldest, other.oldest)
-        own, others = self.sides, other.sides
-        mine, more = SIDES * self.count, SIDES * other.count
-        merged = lengthened(integers(), mine + more)
-        at: i64 = 0
-        place: i64 = 0
-        end: i64 = 0
-        side: i64
-        while end < mine + more:
-            if place == more or (at < mine and own[at] <= others[place]):
-                for side in range(SIDES):
-                    merged[end + side] = own[at + side]
-                at += SIDES
-            else:
-                for side in range(SIDES):
-                    merged[end + side] = others[place + side]
-                place += SIDES
-            end += SIDES
-        self.sides = merged
-        self.count += other.count
-
-    def expire(self, least: i64) -> bool:
-        """Forget rectangles whose panes are all below a number; returns whether any is left. O(rectangles) where the
-        first ones go."""
-        if self.oldest >= least:
-            return True
-        end = SIDES * self.count
-        gone: i64 = 0
-        while gone < end and self.sides[gone + 1] < least:
-            gone += SIDES
-        if gone > 0:
-            shifted_integers(self.sides, gone, end)
-            self.count -= gone // SIDES
-        self.oldest = least
-        return self.count > 0
+        """Add all rectangles of another group. O(these)."""
+        sides = other.sides
+        at: i64
+        for at in range(0, SIDES * other.count, SIDES):
+            self.put(sides[at], sides[at + 1], sides[at + 2], sides[at + 3])
 
     def cut(self, least: i64) -> bool:
-        """O(rectangles)."""
+        """O(rectangles), if some panes are older."""
+        if self.oldest >= least:
+            return True
         sides = self.sides
         many = self.count
         self.count = 0
-        self.oldest = least
         at: i64
         for at in range(0, SIDES * many, SIDES):
             if sides[at + 1] >= least:
@@ -127,18 +104,14 @@ class RectangleGroup(StartGroup):
         return [sides[at : at + SIDES] for at in range(0, len(sides), SIDES)]
 
     def have(self, rectangles: list[list[int]]) -> None:
-        """Have these rectangles instead, in the order of their panes. O(n log n)."""
-        self.sides = integers_of([side for one in sorted(rectangles, key=_by_pane) for side in one])
+        """Have these rectangles instead. O(n)."""
+        self.sides = integers_of([side for one in rectangles for side in one])
         self.count = len(rectangles)
-
-
-def _by_pane(one: list[int]) -> int:
-    return one[0]
 
 
 @final
 @mypyc_attr(acyclic=True)
-class FamilyCell(PanePartition):
+class FamilyCell:
     """A partition. `cell`: its panes, log and measures. `before`: the prefix automata of all members, as ends of ranges
     and states in turn; empty where all are always in the only state."""
 
@@ -174,6 +147,7 @@ class FamilyCell(PanePartition):
             self.cell.forget()
 
     def idle(self, tables: WindowTables, time: i64) -> bool:
+        """As WindowCell says."""
         for at in range(1, len(self.before), 2):
             if self.before[at] != tables.initial[0]:
                 return False
@@ -205,10 +179,7 @@ class FamilyCell(PanePartition):
         assert bool(self.groups) == (cell.columns.count > 0)
         assert len({int(group.state) for group in self.groups}) == len(self.groups)
         known = [one for group in self.groups for one in group.rectangles()]
-        for group in self.groups:
-            lows = [one[0] for one in group.rectangles()]
-            assert lows == sorted(lows)
-            assert lows
+        assert all(group.count > 0 for group in self.groups)
         for at, (low, high, first, upto) in enumerate(known):
             assert 0 <= first < upto <= members
             assert low <= high < cell.columns.end()

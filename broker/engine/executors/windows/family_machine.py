@@ -7,7 +7,7 @@ here: the effect of an event on a partition (family_stepping), whose conditions 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from typing import Any, final
 
 from mypy_extensions import i64
@@ -19,7 +19,7 @@ from ...matches.sources import Item
 from ...program.account import Account
 from ...program.target import Outcome, Target
 from ..contract import Member
-from .cell import WindowCell, drop_idle, looked, slots_of
+from .cell import WindowCell, looked, slots_of
 from .family_cell import FamilyCell
 from .family_columns import FamilyConstants, tables_of_family
 from .family_stepping import FamilyStepper
@@ -37,6 +37,11 @@ class FamilyMember(Member):
         super().__init__(target)
         self.constants = constants
         self.order = order
+
+
+def _place(member: FamilyMember) -> tuple[tuple[Any, ...], int]:
+    """What members are ordered by."""
+    return (member.constants, member.order)
 
 
 @final
@@ -84,10 +89,7 @@ class FamilyMachine(SleepingMachine):
         """Add again a member of a saved machine."""
         self.orders = max(self.orders, order)
         member = FamilyMember(Target(self.outcome, None), constants, order)
-        known = self.constants.all
-        at = bisect_right(known, member.constants)
-        while at > 0 and known[at - 1] == member.constants and self.members[at - 1].order > member.order:
-            at -= 1
+        at = bisect_left(self.members, (constants, order), key=_place)
         self.constants.insert(at, member.constants)
         if self.widens and len(self.members) > 0:
             self.account.widen(self.alone[0], self.alone[1])
@@ -98,9 +100,7 @@ class FamilyMachine(SleepingMachine):
 
     def leave(self, member: FamilyMember) -> None:
         """Remove a member. O(members + rectangles)."""
-        at = bisect_left(self.constants.all, member.constants)
-        while self.members[at] is not member:
-            at += 1
+        at = bisect_left(self.members, _place(member), key=_place)
         self.constants.remove(at)
         del self.members[at]
         if self.widens and len(self.members) > 0:
@@ -167,7 +167,8 @@ class FamilyMachine(SleepingMachine):
         self._count()
 
     def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
-        drop_idle(self.cells, self.tables, time)
+        for key in [key for key, cell in self.cells.items() if cell.idle(self.tables, time)]:
+            del self.cells[key]
         self._count()
         return len(self.cells)
 
@@ -179,14 +180,13 @@ class FamilyMachine(SleepingMachine):
             "family_keys": len(cells),
             "family_starts": sum([int(cell.cell.columns.count) for cell in cells]),
             "family_rectangles": sum([int(group.count) for cell in cells for group in cell.groups]),
-            "family_events": sum([int(cell.cell.columns.size) for cell in cells]),
+            "family_events": sum([len(cell.cell.columns.items) for cell in cells]),
         }
 
     def check_invariants(self) -> None:
-        order = [(member.constants, member.order) for member in self.members]
+        order = [_place(member) for member in self.members]
         assert order == sorted(order)
-        self.constants.check_invariants()
-        assert self.constants.all == [member.constants for member in self.members]
+        assert list(zip(*self.constants.by_place)) == [member.constants for member in self.members]
         for key, cell in self.cells.items():
             assert cell.cell.key == key
             cell.check_invariants(self.tables, len(self.members))

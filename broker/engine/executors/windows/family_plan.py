@@ -35,7 +35,7 @@ class WindowFamilyPlan(WindowsPlan):
     __slots__ = ("constants", "family")
 
     executor = "window_families"
-    version = 1
+    version = 2
     figures = (
         *("window_families", "family_members", "family_keys"),
         *("family_starts", "family_rectangles", "family_events"),

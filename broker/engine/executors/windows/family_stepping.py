@@ -22,7 +22,7 @@ from .family_cell import SIDES, FamilyCell, RectangleGroup
 from .family_columns import FamilyColumns
 from .stepping import FEW, Stepper
 from .tables import WindowTables
-from .window_page import COUNTED, SEVERAL, SEVERAL_NUMBERS, first_at_least
+from .window_page import ENDED, ENDED_NUMBERS, first_at_least
 
 
 @final
@@ -76,7 +76,7 @@ class FamilyStepper:
         ranges = self.columns
         moved: list[RectangleGroup] = []
         for group in family.groups:
-            if not group.expire(least):
+            if not group.cut(least):
                 continue
             begin = group.state * width
             target = body[begin + ranges.columns[0]]
@@ -204,10 +204,11 @@ class FamilyStepper:
         ripe = columns.end()
         if tables.least[0] > 1:
             ripe = self.stepper.ripe(cell, 0)
-        numbers = found.room(SEVERAL_NUMBERS + SIDES * count)
+        numbers = found.room(ENDED_NUMBERS + SIDES * count)
         begin = found.upto + HEADER
-        place = begin + SEVERAL_NUMBERS
+        place = begin + ENDED_NUMBERS
         oldest = columns.end()
+        newest: i64 = -1
         windows: i64 = 0
         for group in family.groups:
             if tables.final[group.state] == 0:
@@ -226,21 +227,20 @@ class FamilyStepper:
                 numbers[place + 3] = upto
                 place += SIDES
                 oldest = min(oldest, low)
+                newest = max(newest, high)
                 windows += (high - low + 1) * (upto - first)
             if self.shortest:
                 group.cut(max(group.oldest, ripe))
         size = place - begin
-        if size == SEVERAL_NUMBERS:
+        if size == ENDED_NUMBERS:
             return
         page = page_of(found)
-        closings = cell.closings(columns.panes[2 * (oldest - columns.base)])
         numbers[begin] = page.of(columns)
         numbers[begin + 1] = cell.count
         numbers[begin + 2] = time
-        numbers[begin + COUNTED] = windows
-        numbers[begin + 4] = page.close(closings)
-        found.close(page, 0, SEVERAL, size, windows)
-        self.account.spend((size - SEVERAL_NUMBERS) // SIDES)
+        numbers[begin + 3] = page.close(cell.closings(oldest, newest))
+        found.close(page, 0, ENDED, size, windows)
+        self.account.spend((size - ENDED_NUMBERS) // SIDES)
 
 
 def _in_state(groups: list[RectangleGroup], state: i64) -> RectangleGroup | None:

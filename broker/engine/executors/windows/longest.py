@@ -1,8 +1,8 @@
-"""Windows that wait for their end: of each start the longest (KEEP LONGEST), such as sessions.
+"""Windows that wait for their end: of each start the longest (KEEP LONGEST).
 
-A start is reported when no longer window of it can come: its groups are gone, or time has passed a gap that no window
-spans, or the input has ended. Until then a group notes the last event at which its panes had a window; where its panes
-had not all the same, each pane does. Where windows are bounded, or of several parts, panes are looked at one by one.
+A start is reported when no longer window of it can come: its groups are gone, or the input has ended. Until then a
+group notes the last event at which its panes had a window; where its panes had not all the same, each pane does. Where
+windows are bounded, or of several parts, panes are looked at one by one.
 
 Here: what differs from windows that are reported at once (completing). O(groups) an event; O(open starts) with bounds.
 """
@@ -51,14 +51,12 @@ class LongestWindows:
         """Report the starts of groups that are over."""
         for group in groups:
             if group.last != NONE_YET:
-                cell.note_ends(group.intervals(), group.last, group.moment)
+                cell.note_ends(group.intervals, group.last, group.moment)
                 group.last = NONE_YET
         panes: list[int] = []
         base = int(cell.columns.base)
         for group in groups:
-            intervals = group.intervals()
-            for at in range(0, len(intervals), 2):
-                panes += range(intervals[at] - base, intervals[at + 1] - base + 1)
+            panes += [pane - base for pane in group.panes()]
         if len(groups) > 1:
             panes.sort()
         self._report(cell, panes, found)
@@ -69,15 +67,13 @@ class LongestWindows:
         base = int(cell.columns.base)
         alive = [False] * int(cell.columns.count)
         for group in cell.groups:
-            intervals = group.intervals()
             if tables.terminal[group.state] == 0:
-                for at in range(0, len(intervals), 2):
-                    for pane in range(intervals[at] - base, intervals[at + 1] - base + 1):
-                        alive[pane] = True
+                for pane in group.panes():
+                    alive[pane - base] = True
             if tables.final[group.state] != 0:
                 part = tables.part[group.state]
-                ripe = self.stepper.ripe(cell, part) if tables.least[part] > 1 else group.high + 1
-                cell.note_ends(below(intervals, ripe), cell.count, time)
+                ripe = self.stepper.ripe(cell, part) if tables.least[part] > 1 else group.intervals[-1] + 1
+                cell.note_ends(below(group.intervals, ripe), cell.count, time)
         known = min(len(cell.ends) // 2, len(alive))
         self._report(cell, [pane for pane in range(known) if not alive[pane]], found)
 
@@ -85,7 +81,7 @@ class LongestWindows:
         """Nothing follows that could belong to an open window."""
         for group in cell.groups:
             if group.last != NONE_YET:
-                cell.note_ends(group.intervals(), group.last, group.moment)
+                cell.note_ends(group.intervals, group.last, group.moment)
         self._report(cell, list(range(len(cell.ends) // 2)), found)
         cell.groups = []
         if cell.columns.count > 0:

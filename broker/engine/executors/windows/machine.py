@@ -20,7 +20,7 @@ from ...matches.completions import Audience, Completions
 from ...matches.sources import Item, WaitingRun
 from ...program.account import Account
 from ..contract import NOTHING_DUE, EventExecutor, Member, alike
-from .cell import WindowCell, drop_idle, looked, sizes, slots_of
+from .cell import WindowCell, looked, sizes, slots_of
 from .completing import CompletedPanes
 from .longest import LongestWindows
 from .stepping import NO_TIME, Stepper
@@ -66,8 +66,7 @@ class WindowMachine(SleepingMachine):
     """The partitions of one subscription, by the attributes of BY: by the value of one, or a tuple of several. Without
     BY there is one, of the key ().
 
-    `queue`: those with windows that wait, by key, in the order of their newest events. `gap`: after so much time
-    without an event, windows that wait are over; -1 if unknown.
+    `queue`: those with windows that wait, by key, in the order of their newest events.
     """
 
     def __init__(
@@ -84,7 +83,6 @@ class WindowMachine(SleepingMachine):
             self.begin = needed.tests[int(tables.rousing).bit_length() - 1]
         self.completing = CompletedPanes(tables, self.stepper, account)
         self.waiting: LongestWindows | None = LongestWindows(self.stepper) if tables.waits else None
-        self.gap: i64 = -1 if tables.windows.gap is None else tables.windows.gap
         self.cells: dict[Any, WindowCell] = {}
         self.queue: OrderedDict[Any, WindowCell] = OrderedDict()
 
@@ -179,18 +177,13 @@ class WindowMachine(SleepingMachine):
         self._set_alarm()
 
     def _set_alarm(self) -> None:
-        self.alarm = NOTHING_DUE
-        for first in self.queue.values():
-            self.alarm = END if self.gap < 0 else first.last + self.gap
-            break
+        self.alarm = END if len(self.queue) > 0 else NOTHING_DUE
 
     def advance(self, time: i64, found: Completions) -> None:
         waiting = self.waiting
-        if waiting is None:
+        if waiting is None or time < FOREVER:
             return
-        while time >= FOREVER or self.alarm < time:
-            if len(self.queue) == 0:
-                return
+        while len(self.queue) > 0:
             _, cell = self.queue.popitem(last=False)
             waiting.end(cell, found)
             self.count_opened(-1)
@@ -205,8 +198,8 @@ class WindowMachine(SleepingMachine):
         self.alarm = NOTHING_DUE
 
     def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
-        if drop_idle(self.cells, self.tables, time):
-            self.only = None
+        for key in [key for key, cell in self.cells.items() if cell.idle(self.tables, time)]:
+            self.keep(key, None)
         self.count_opened(sum([cell.columns.count > 0 for cell in self.cells.values()]) - self.opened)
         return len(self.cells)
 

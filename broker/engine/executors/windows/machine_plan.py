@@ -42,7 +42,7 @@ class WindowsPlan(MachinePlan):
     __slots__ = ("_needed", "_tables", "windows")
 
     executor = "windows"
-    version = 4
+    version = 5
     figures: ClassVar[tuple[str, ...]] = ("windows", "window_keys", "window_starts", "window_groups", "window_events")
     kind = "windows"
 

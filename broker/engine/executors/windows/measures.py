@@ -4,7 +4,7 @@ All windows that an event completes end at it. So the value of a window is that 
 of prefix sums, which a pane notes when it begins, or the first entry of a monotone stack behind its beginning. What
 neither can say is computed from the rows of the window.
 
-One window that an event completes is settled at once, as numbers of a page; of several, a closing refers to columns.
+Of the windows that an event completes a closing is noted, which refers to columns, and says values when it is read.
 
 Here: counts, sums and stacks, a class each. Hot. Not here: which aggregates need which measure (tables), reading values
 (window_matches).
@@ -20,16 +20,7 @@ from mypy_extensions import i64, mypyc_attr
 from ....algebra.computation import Computation, EventValue, Slots
 from ....events.schema import Row
 from ..packed import Floats, Integers, floats, floats_of, integers, integers_of, put, put_integer
-from .exact_sums import between
-from .window_page import (
-    CountClosing,
-    ExtremeClosing,
-    FloatClosing,
-    IntegerClosing,
-    MeasureClosing,
-    WindowPage,
-    first_at_least,
-)
+from .window_page import ExtremeClosing, FloatClosing, IntegerClosing, MeasureClosing, first_at_least
 
 
 def position_of(value: Computation) -> int:
@@ -55,12 +46,8 @@ class WindowMeasure:
         """Add an event; `times` has its time."""
         raise AssertionError
 
-    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
-        """Write the value of the window that ends now, and began with a pane; `panes` as cell.PaneColumns has them."""
-        raise AssertionError
-
-    def closing(self, first: i64) -> MeasureClosing:
-        """What windows need that end now and begin at a position of at least `first`."""
+    def closing(self, first: i64, last: i64) -> MeasureClosing:
+        """What windows need that end now and begin at a position from `first` to `last`."""
         raise AssertionError
 
     def trim(self, panes: i64, first: i64) -> None:
@@ -80,115 +67,58 @@ class WindowMeasure:
 
 @final
 @mypyc_attr(acyclic=True)
-class CountMeasure(WindowMeasure):
-    """How many values are not null."""
-
-    def __init__(self, value: Computation) -> None:
-        self.value = value
-        self.count: i64 = 0
-        self.counts: Integers = integers()
-
-    def open(self, pane: i64) -> None:
-        self.counts = put_integer(self.counts, pane, self.count)
-
-    def push(self, row: Row, times: Slots, position: i64) -> None:
-        if self.value.value(row, (), times, 1, 1) is not None:
-            self.count += 1
-
-    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
-        page.add_count(self.count - self.counts[pane])
-
-    def closing(self, first: i64) -> MeasureClosing:
-        return CountClosing(self.counts, self.count)
-
-    def trim(self, panes: i64, first: i64) -> None:
-        self.counts = self.counts[panes:]
-
-    def reset(self) -> None:
-        self.count = 0
-        self.counts = integers()
-
-    def dump(self) -> list[Any]:
-        return [int(self.count), [int(count) for count in self.counts]]
-
-    def load(self, data: Any) -> None:
-        self.count, self.counts = data[0], integers_of(data[1])
-
-
-@final
-@mypyc_attr(acyclic=True)
 class IntegerMeasure(WindowMeasure):
-    """Sum and count of ints, of any size. Unless they are `nullable`, their count is that of the events."""
+    """The sum of ints, of any size; if it `counts`, how many values are not null."""
 
-    def __init__(self, value: Computation, nullable: bool) -> None:
+    def __init__(self, value: Computation, counts: bool) -> None:
         self.value = value
-        self.nullable = nullable
-        self.count: i64 = 0
+        self.counts = counts
         self.total = 0
-        self.counts: Integers = integers()
         self.totals: list[int] = []
 
     def open(self, pane: i64) -> None:
-        if self.nullable:
-            self.counts = put_integer(self.counts, pane, self.count)
         self.totals.append(self.total)
 
     def push(self, row: Row, times: Slots, position: i64) -> None:
         value: Any = self.value.value(row, (), times, 1, 1)
         if value is not None:
-            self.count += 1
-            self.total += value
+            self.total += 1 if self.counts else value
 
-    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
-        page.values.append(self.total - self.totals[pane])
-        if self.nullable:
-            page.add_count(self.count - self.counts[pane])
-
-    def closing(self, first: i64) -> MeasureClosing:
-        return IntegerClosing(self.counts, self.count, self.totals, self.total)
+    def closing(self, first: i64, last: i64) -> MeasureClosing:
+        return IntegerClosing(self.totals, self.total)
 
     def trim(self, panes: i64, first: i64) -> None:
-        if self.nullable:
-            self.counts = self.counts[panes:]
         self.totals = self.totals[panes:]
 
     def reset(self) -> None:
-        self.count = 0
         self.total = 0
-        self.counts = integers()
         self.totals = []
 
     def dump(self) -> list[Any]:
         # Only differences matter, and a snapshot holds no integer beyond 64 bits.
         first = self.totals[0] if self.totals else self.total
-        counts = [int(count) for count in self.counts]
-        return [int(self.count), self.total - first, counts, [total - first for total in self.totals]]
+        return [self.total - first, [total - first for total in self.totals]]
 
     def load(self, data: Any) -> None:
-        self.count, self.total, self.totals = data[0], data[1], list(data[3])
-        self.counts = integers_of(data[2])
+        self.total, self.totals = data[0], list(data[1])
 
 
 @final
 @mypyc_attr(acyclic=True)
 class FloatMeasure(WindowMeasure):
-    """Sum and count of floats; the sum as two floats (exact_sums). `greatest`: the greatest magnitude that it had.
-    `nullable` as of ints. `sums`: the two floats of each pane."""
+    """The sum of floats, as two floats (exact_sums). `greatest`: the greatest magnitude that it had; `count`: how many
+    values it has. `sums`: the two floats of each pane."""
 
-    def __init__(self, value: Computation, nullable: bool) -> None:
+    def __init__(self, value: Computation) -> None:
         self.value = value
         self.attribute: i64 = position_of(value)
-        self.nullable = nullable
         self.count: i64 = 0
         self.high = 0.0
         self.low = 0.0
         self.greatest = 0.0
-        self.counts: Integers = integers()
         self.sums: Floats = floats()
 
     def open(self, pane: i64) -> None:
-        if self.nullable:
-            self.counts = put_integer(self.counts, pane, self.count)
         sums = self.sums
         at = 2 * pane
         if at + 1 < len(sums):
@@ -216,19 +146,10 @@ class FloatMeasure(WindowMeasure):
         if magnitude > self.greatest:
             self.greatest = magnitude
 
-    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
-        sums = self.sums
-        exact = between(self.high, self.low, sums[2 * pane], sums[2 * pane + 1], float(self.count), self.greatest)
-        page.add_float(exact)
-        if self.nullable:
-            page.add_count(self.count - self.counts[pane])
-
-    def closing(self, first: i64) -> MeasureClosing:
-        return FloatClosing(self.counts, self.count, self.sums, self.high, self.low, self.greatest)
+    def closing(self, first: i64, last: i64) -> MeasureClosing:
+        return FloatClosing(self.sums, self.high, self.low, float(self.count), self.greatest)
 
     def trim(self, panes: i64, first: i64) -> None:
-        if self.nullable:
-            self.counts = self.counts[panes:]
         self.sums = self.sums[2 * panes :]
 
     def reset(self) -> None:
@@ -236,18 +157,14 @@ class FloatMeasure(WindowMeasure):
         self.high = 0.0
         self.low = 0.0
         self.greatest = 0.0
-        if self.nullable:
-            self.counts = integers()
         self.sums = floats()
 
     def dump(self) -> list[Any]:
-        state = [int(self.count), self.high, self.low, self.greatest]
-        return [*state, [int(count) for count in self.counts], list(self.sums)]
+        return [int(self.count), self.high, self.low, self.greatest, list(self.sums)]
 
     def load(self, data: Any) -> None:
-        self.count, self.high, self.low, self.greatest, counts, sums = data
+        self.count, self.high, self.low, self.greatest, sums = data
         self.sums = floats_of(sums)
-        self.counts = integers_of(counts)
 
 
 @final
@@ -279,15 +196,11 @@ class ExtremeMeasure(WindowMeasure):
         values.append(value)
         self.positions = put_integer(self.positions, len(values) - 1, position)
 
-    def settle(self, page: WindowPage, pane: i64, panes: Integers) -> None:
-        top: i64 = len(self.values)
-        at = first_at_least(self.positions, top, panes[2 * pane])
-        page.values.append(self.values[at] if at < top else None)
-
-    def closing(self, first: i64) -> MeasureClosing:
+    def closing(self, first: i64, last: i64) -> MeasureClosing:
         top: i64 = len(self.values)
         at = first_at_least(self.positions, top, first)
-        return ExtremeClosing(self.positions[at:top], self.values[at:])
+        end = min(first_at_least(self.positions, top, last) + 1, top)
+        return ExtremeClosing(self.positions[at:end], self.values[at:end])
 
     def trim(self, panes: i64, first: i64) -> None:
         top: i64 = len(self.values)

@@ -12,8 +12,6 @@ from mypy_extensions import i64, mypyc_attr
 from ..packed import Integers
 
 NONE_YET: Final = -1
-NO_REST: Final[list[int]] = []
-"""The earlier intervals of a group that has none; it stays empty."""
 
 
 @mypyc_attr(acyclic=True)
@@ -74,69 +72,70 @@ def oldest(groups: list[Starts], end: i64) -> i64:
 @final
 @mypyc_attr(acyclic=True)
 class Group(StartGroup):
-    """Panes whose windows are in one state: those from `low` to `high`, and earlier ones in the intervals of `rest`,
-    which has the first and the last number of each, ascending.
+    """Panes whose windows are in one state. `intervals`: the first and the last number of each interval of them,
+    ascending.
 
     `last`, of windows that wait for their end: the last event at which all its panes had a window, and `moment` its
     time; NONE_YET if they have none, or not all the same.
     """
 
-    def __init__(self, state: i64, low: i64, high: i64, rest: list[int]) -> None:
+    def __init__(self, state: i64, intervals: list[int]) -> None:
         super().__init__(state)
-        self.low: i64 = low
-        self.high: i64 = high
-        self.rest = rest
+        self.intervals = intervals
         self.last: i64 = NONE_YET
         self.moment: i64 = 0
 
     def first(self) -> i64:
-        if len(self.rest) > 0:
-            return self.rest[0]
-        return self.low
+        return self.intervals[0]
 
     def cut(self, least: i64) -> bool:
-        """O(intervals forgotten)."""
-        if self.low >= least and (len(self.rest) == 0 or self.rest[0] >= least):
+        """O(intervals, where some are forgotten)."""
+        intervals = self.intervals
+        if intervals[0] >= least:
             return True
-        if self.high < least:
+        if intervals[-1] < least:
             return False
-        rest = self.rest
-        while len(rest) > 0 and rest[1] < least:
-            rest = rest[2:]
-        if len(rest) > 0:
-            if rest[0] < least:
-                rest = [int(least), *rest[1:]]
-        elif self.low < least:
-            self.low = least
-        self.rest = rest
+        gone = 0
+        while intervals[gone + 1] < least:
+            gone += 2
+        if gone > 0:
+            del intervals[:gone]
+        if intervals[0] < least:
+            intervals[0] = int(least)
         return True
+
+    def add(self, pane: i64) -> None:
+        """Add a new pane. O(1)."""
+        intervals = self.intervals
+        if intervals[-1] == pane - 1:
+            intervals[-1] = int(pane)
+        else:
+            intervals.append(int(pane))
+            intervals.append(int(pane))
 
     def merge(self, other: Group) -> None:
         """Add the panes of another group, which are none of these. O(intervals)."""
-        if len(other.rest) == 0 and other.low > self.high:
-            if other.low == self.high + 1:
-                self.high = other.high
-                return
-            self.rest = [*self.rest, int(self.low), int(self.high)]
-            self.low = other.low
-            self.high = other.high
-            return
-        self.take(joined([self.intervals(), other.intervals()]))
+        newest = self.intervals[-1]
+        if other.intervals[0] > newest + 1:
+            self.intervals.extend(other.intervals)
+        elif other.intervals[0] == newest + 1:
+            self.intervals[-1:] = other.intervals[1:]
+        else:
+            self.intervals = joined([self.intervals, other.intervals])
+
+    def panes(self) -> list[int]:
+        """The numbers of its panes. O(panes)."""
+        found: list[int] = []
+        intervals = self.intervals
+        for at in range(0, len(intervals), 2):
+            found += range(intervals[at], intervals[at + 1] + 1)
+        return found
 
     def copied(self) -> Group:
-        copy = Group(self.state, self.low, self.high, self.rest)
+        copy = Group(self.state, self.intervals[:])
         copy.last = self.last
         copy.moment = self.moment
         return copy
-
-    def intervals(self) -> list[int]:
-        """All its intervals."""
-        return [*self.rest, int(self.low), int(self.high)]
-
-    def take(self, intervals: list[int]) -> None:
-        """Have these panes instead."""
-        self.low, self.high = intervals[-2], intervals[-1]
-        self.rest = intervals[:-2]
 
 
 def joined(several: list[list[int]]) -> list[int]:
@@ -159,11 +158,13 @@ def joined(several: list[list[int]]) -> list[int]:
 
 def below(intervals: list[int], end: i64) -> list[int]:
     """The part of intervals below a number. O(intervals)."""
-    while len(intervals) > 0 and intervals[-2] >= end:
-        intervals = intervals[:-2]
-    if len(intervals) > 0 and intervals[-1] >= end:
-        intervals[-1] = int(end - 1)
-    return intervals
+    kept = len(intervals)
+    while kept > 0 and intervals[kept - 2] >= end:
+        kept -= 2
+    found = intervals[:kept]
+    if kept > 0 and found[-1] >= end:
+        found[-1] = int(end - 1)
+    return found
 
 
 def without(intervals: list[int], less: list[int]) -> list[int]:

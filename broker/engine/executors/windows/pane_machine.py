@@ -35,7 +35,7 @@ from .boundaries import (
 )
 from .completing import page_of
 from .pane_matches import EACH_NUMBERS, ROW_NUMBERS, PaneAudience
-from .pane_sums import NO_PARTITION, NO_ROWS, summed
+from .pane_sums import NO_PARTITION, NO_ROWS
 from .pane_table import BEFORE, BEGUN, COUNT, EVENTS, LAST, NEWEST, PANE, UNKNOWN, WIDTH, PaneTable
 from .tables import WindowTables
 from .window_inputs import WindowInputs
@@ -85,7 +85,7 @@ class PaneMachine(EventExecutor):
         return self.rule.method
 
     def audience(self) -> Audience:
-        return PaneAudience(alike(self.member), self.tables, summed(self.tables), self.rule.overlap)
+        return PaneAudience(alike(self.member), self.tables, self.rule.overlap)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -242,12 +242,8 @@ class PaneMachine(EventExecutor):
         begin = found.upto + HEADER
         into[begin] = page.of(table.log)
         into[begin + 1] = rule.begin
-        into[begin + 2] = page.float_count
-        into[begin + 3] = page.count_count
-        into[begin + 4] = len(page.values)
+        into[begin + 2] = len(page.values)
         at: i64 = begin + ROW_NUMBERS
-        if sums.kept:
-            page.reserve(count * sums.float_count)
         each: i64
         for each in range(count):
             slot = ending[each]

@@ -10,40 +10,35 @@ from typing import Final, cast, final
 
 from mypy_extensions import i64, mypyc_attr
 
-from ....events.schema import Value
 from ...matches.completions import Audience, Completions, Events
 from ...matches.sources import Matched, MatchSource
 from ...program.target import Target
 from .batch_log import BatchLog
-from .tables import EXACT, AggregatePlan, WindowTables
-from .window_matches import matched_window, row_of, settled, value_of_measure, value_of_rows
+from .pane_sums import summed
+from .tables import EXACT, WindowTables
+from .window_matches import ReadWindow, row_of
 from .window_page import WindowPage
 
-ROW_NUMBERS: Final = 5  # of a row: the log, when windows of the clock begin, where floats, counts and totals begin
+ROW_NUMBERS: Final = 3  # of a row: the log, when windows of the clock begin, where their values begin
 FEW: Final = 4  # events up to which those of a window are found at once, although others have had most of them
 EACH_NUMBERS: Final = 4  # of a window: the place of its newest event, how many it has, times of the first and the last
 
 
 @final
 class PaneAudience(Audience):
-    """The subscribers of a machine with a pane table. `summed`: by measure, whether pages have what it says; `overlap`:
-    an event is in several windows."""
+    """The subscribers of a machine with a pane table. `summed`: the measures whose values pages have, in their order
+    there; `overlap`: an event is in several windows."""
 
-    def __init__(self, targets: list[Target], tables: WindowTables, summed: list[bool], overlap: bool) -> None:
+    def __init__(self, targets: list[Target], tables: WindowTables, overlap: bool) -> None:
         super().__init__(targets, False)
         self.tables = tables
-        self.summed = summed
+        self.summed = summed(tables)
         self.overlap = overlap
-        self.from_rows = any(plan.values and not said(plan, summed) for plan in tables.aggregates)
+        self.from_rows = any(plan.values and plan.measure not in self.summed for plan in tables.aggregates)
 
     def read(self, found: Completions, at: i64, events: Events) -> MatchSource:
         page, numbers = row_of(found, at)
         return PaneWindows(self, page, numbers)
-
-
-def said(plan: AggregatePlan, summed: list[bool]) -> bool:
-    """Whether pages have what an aggregate is made of; windows that wait for their end have no measures."""
-    return 0 <= plan.measure < len(summed) and summed[plan.measure]
 
 
 @final
@@ -61,28 +56,22 @@ class PaneWindows(MatchSource):
 
     def all(self) -> Iterator[Matched]:
         numbers = self.numbers
-        page, tables, summed = self.page, self.audience.tables, self.audience.summed
-        log = cast(BatchLog, page.columns[numbers[0]])
+        tables, summed = self.audience.tables, self.audience.summed
+        log = cast(BatchLog, self.page.columns[numbers[0]])
         begin = None if tables.windows.clock is None else numbers[1]
-        places = numbers[2:ROW_NUMBERS]
+        place = numbers[2]
         read = self.audience.from_rows
         for at in range(ROW_NUMBERS, len(numbers), EACH_NUMBERS):
             newest, events, start, end = numbers[at : at + EACH_NUMBERS]
-            told = settled(tables, page, places, events, summed)
+            told = dict(zip(summed, self.page.values[place : place + len(summed)]))
+            place += len(summed)
             certain = True  # a sum that is not has to be made of rows
-            for kind, own, (value, _) in zip(tables.kinds, summed, told):
-                certain = certain and (not own or kind != EXACT or value - value == 0.0)
+            for measure, value in told.items():
+                certain = certain and (tables.kinds[measure] != EXACT or value - value == 0.0)
             if self.audience.overlap and events > FEW and (read or certain):
                 columns = log.going_on(newest, events, read)
             else:
                 columns = log.columns(newest, events, read or not certain)
-            last = int(columns.logged + columns.size) - 1
-            first = last - events + 1
-            values: list[Value] = []
-            for plan in tables.aggregates:
-                if said(plan, summed):
-                    value, count = told[plan.measure]
-                    values.append(value_of_measure(tables, plan, value, count, columns, first, last, begin))
-                else:
-                    values.append(value_of_rows(tables, plan, columns, first, last, begin))
-            yield matched_window(columns, first, last, start, end, tuple(values), begin)
+            last = int(columns.logged) + len(columns.items) - 1
+            window = ReadWindow(tables, columns, last - events + 1, last, begin)
+            yield window.match(start, end, window.values(told))

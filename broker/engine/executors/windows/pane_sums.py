@@ -33,12 +33,11 @@ NO_PARTITION: Final = -(1 << 60)  # the entry of an event that is in no pane
 OPENED: Final = -1  # less this, an entry below 0 is the number of a pane that begins with the event
 
 
-def summed(tables: WindowTables) -> list[bool]:
-    """Which measures are sums or counts of attributes."""
-    return [
-        kind in (EXACT, TOTAL, COUNT) and position_of(plan.value) >= 0
-        for kind, plan in zip(tables.kinds, tables.plans)
-    ]
+def summed(tables: WindowTables) -> list[int]:
+    """The measures that are sums or counts of attributes, in the order of their values in pages: sums of floats, those
+    of ints, counts."""
+    found = [at for at, plan in enumerate(tables.plans) if position_of(plan.value) >= 0]
+    return [at for kind in (EXACT, TOTAL, COUNT) for at in found if tables.kinds[at] == kind]
 
 
 @final
@@ -53,20 +52,16 @@ class PaneSums:
 
     def __init__(self, tables: WindowTables) -> None:
         own = summed(tables)
-        self.whole = all(own)
-        positions = [
-            (kind, counts, position_of(plan.value))
-            for kind, counts, plan, sums in zip(tables.kinds, tables.counted, tables.plans, own)
-            if sums
-        ]
-        self.exact: Integers = integers_of([position for kind, _, position in positions if kind == EXACT])
-        totals = [position for kind, _, position in positions if kind == TOTAL]
-        counted = [position for _, counts, position in positions if counts]
-        self.whole_numbers: Integers = integers_of([*totals, *counted])
+        self.whole = len(own) == len(tables.kinds)
+        self.kept = len(own) > 0
+        by_kind: dict[str, list[int]] = {EXACT: [], TOTAL: [], COUNT: []}
+        for at in own:
+            by_kind[tables.kinds[at]].append(position_of(tables.plans[at].value))
+        self.exact: Integers = integers_of(by_kind[EXACT])
+        self.whole_numbers: Integers = integers_of([*by_kind[TOTAL], *by_kind[COUNT]])
         self.float_count: i64 = len(self.exact)
-        self.total_count: i64 = len(totals)
+        self.total_count: i64 = len(by_kind[TOTAL])
         self.int_count: i64 = len(self.whole_numbers)
-        self.kept = len(positions) > 0
         self.floats: Floats = floats()
         self.ints: Integers = integers()
         self.owners: Integers = integers()
@@ -188,26 +183,22 @@ class PaneSums:
 
     def settle(self, slot: i64, pane: i64, page: WindowPage) -> None:
         """Write the sums of a partition since a pane of it began to a page."""
-        numbers, earlier = self.floats, self.floats_before
-        into = page.reserve(self.float_count)
-        to = page.float_count
+        numbers, earlier, values = self.floats, self.floats_before, page.values
         each: i64
         for each in range(self.float_count):
             at = FLOAT * (slot * self.float_count + each)
             place = BEFORE * (pane * self.float_count + each)
-            into[to + each] = between(
-                numbers[at], numbers[at + 1], earlier[place], earlier[place + 1], numbers[at + 3], numbers[at + 2]
+            values.append(
+                between(
+                    numbers[at], numbers[at + 1], earlier[place], earlier[place + 1], numbers[at + 3], numbers[at + 2]
+                )
             )
-        page.float_count = to + self.float_count
         for each in range(self.int_count):
             at = INT * (slot * self.int_count + each)
             place = BEFORE * (pane * self.int_count + each)
             total = (int(self.ints[at]) << PART_BITS) + int(self.ints[at + 1])
             before = (int(self.ints_before[place]) << PART_BITS) + int(self.ints_before[place + 1])
-            if each < self.total_count:
-                page.values.append(total - before)
-            else:
-                page.add_count(total - before)
+            values.append(total - before)
 
     # --- state -------------------------------------------------------------------------------------------------------
 

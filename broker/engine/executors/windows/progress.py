@@ -69,7 +69,7 @@ class WindowProgress(Progress):
         self._latest(cell, time, wanted)
         columns = cell.columns
         first = columns.panes[2 * (self.pane - columns.base)] - columns.logged
-        return [number for item in columns.items()[first:] for number in ids(item)]
+        return [number for item in columns.items[first:] for number in ids(item)]
 
     def label(self, state: int) -> str:
         return self.states.label(state)
@@ -108,9 +108,5 @@ class WindowProgress(Progress):
     def _panes(self, group: Group, counted: bool) -> list[int]:
         """The panes of a group to be looked at: the newest one, if nothing tells them apart."""
         if not counted and self.exceeding is None:
-            return [int(group.high)]
-        intervals = group.intervals()
-        found: list[int] = []
-        for at in range(0, len(intervals), 2):
-            found += range(intervals[at], intervals[at + 1] + 1)
-        return found
+            return group.intervals[-1:]
+        return group.panes()

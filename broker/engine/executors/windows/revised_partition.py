@@ -18,9 +18,27 @@ NO_WINDOWS: Final[list[Matched]] = []
 
 
 @final
+class RevisedEvent:
+    """An event that is not final. `found`: the windows that it ends; `told`: those of them that subscribers know."""
+
+    def __init__(self, time: int, number: int, item: Item, row: Row) -> None:
+        self.time = time
+        self.number = number
+        self.item = item
+        self.row = row
+        self.found = NO_WINDOWS
+        self.told = NO_WINDOWS
+
+
+def place(event: RevisedEvent) -> tuple[int, int]:
+    """What events are ordered by."""
+    return (event.time, event.number)
+
+
+@final
 class RevisedPartition:
-    """The events of a partition that are not final, by time and number. `found`: by event, the windows that it ends;
-    `told`: those of them that subscribers know; `gone`: those that they know of withdrawn events.
+    """The `events` of a partition that are not final, by time and number. `gone`: the windows that subscribers know of
+    withdrawn events.
 
     `marks`: ascending, before how many events the partition was as in `cells`, None where it had had none; the first
     one is before all events. `late`: the first event that has not been played yet, UNTOUCHED if all have; `fresh`: the
@@ -29,12 +47,7 @@ class RevisedPartition:
 
     def __init__(self, key: Any) -> None:
         self.key = key
-        self.times: list[int] = []
-        self.numbers: list[int] = []
-        self.items: list[Item] = []
-        self.rows: list[Row] = []
-        self.found: list[list[Matched]] = []
-        self.told: list[list[Matched]] = []
+        self.events: list[RevisedEvent] = []
         self.gone: list[Matched] = []
         self.marks: list[int] = [0]
         self.cells: list[WindowCell | None] = [None]
@@ -42,32 +55,8 @@ class RevisedPartition:
         self.fresh = 0
 
     def place(self, time: int, number: int) -> int:
-        """The index of an event, or where it belongs. O(log events, and events of that time)."""
-        at = bisect_left(self.times, time)
-        while at < len(self.times) and self.times[at] == time and self.numbers[at] < number:
-            at += 1
-        return at
-
-    def append(self, time: int, number: int, item: Item, row: Row) -> None:
-        self.times.append(time)
-        self.numbers.append(number)
-        self.items.append(item)
-        self.rows.append(row)
-        self.found.append(NO_WINDOWS)
-        self.told.append(NO_WINDOWS)
-
-    def insert(self, at: int, time: int, number: int, item: Item, row: Row) -> None:
-        self.times.insert(at, time)
-        self.numbers.insert(at, number)
-        self.items.insert(at, item)
-        self.rows.insert(at, row)
-        self.found.insert(at, NO_WINDOWS)
-        self.told.insert(at, NO_WINDOWS)
-
-    def remove(self, begin: int, end: int) -> None:
-        """Forget events."""
-        for column in (self.times, self.numbers, self.items, self.rows, self.found, self.told):
-            del column[begin:end]
+        """The index of an event, or where it belongs. O(log events)."""
+        return bisect_left(self.events, (time, number), key=place)
 
     def spoil(self, at: int) -> None:
         """Events have to be played from this one on."""

@@ -12,7 +12,6 @@ until its events are final. Not here: the effect of an event (machine), who gets
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, Final, final
 
@@ -27,7 +26,7 @@ from ...program.account import MATCH_UNITS, Exhausted
 from ..revising import Reviser, Revision
 from .cell import WindowCell
 from .machine import WindowMachine
-from .revised_partition import NO_WINDOWS, UNTOUCHED, RevisedPartition
+from .revised_partition import NO_WINDOWS, UNTOUCHED, RevisedEvent, RevisedPartition, place
 from .window_matches import WindowAudience
 
 MARKED_MIN: Final = 32  # events between two marks of a partition; as many as its log is long, if that is longer
@@ -104,17 +103,14 @@ class WindowReviser(Reviser):
         if part is None:
             part = self.parts[key] = RevisedPartition(key)
         self.touched[key] = part
-        moment, count = int(time), len(part.times)
-        at = count if count == 0 or part.times[-1] < moment else part.place(moment, int(number))
-        if at == count:
-            part.append(moment, int(number), item, row)
-        else:
-            part.insert(at, moment, int(number), item, row)
+        event, count = RevisedEvent(int(time), int(number), item, row), len(part.events)
+        at = count if count == 0 or part.events[-1].time < event.time else part.place(event.time, event.number)
+        part.events.insert(at, event)
         if at < count or part.late != UNTOUCHED:
             part.spoil(at)
             part.fresh = min(part.fresh, at)
         else:
-            self._play(part, at)
+            self._play(event)
             self._mark(part, at + 1)
 
     def retract(self, stream: i64, time: i64, number: i64, row: Row) -> None:
@@ -126,17 +122,16 @@ class WindowReviser(Reviser):
         if part is None:
             return
         at = part.place(int(time), int(number))
-        if at == len(part.times) or part.numbers[at] != number:
+        if at == len(part.events) or part.events[at].number != number:
             return  # it came when nothing of its key could change any more
         self.touched[key] = part
-        part.gone += part.told[at]
-        part.remove(at, at + 1)
+        part.gone += part.events.pop(at).told
         part.spoil(at)
         part.fresh = min(part.fresh, at)
 
-    def _play(self, part: RevisedPartition, at: int) -> None:
-        """Have the partition take an event, and note the windows that it ends."""
-        row, time, item = part.rows[at], part.times[at], part.items[at]
+    def _play(self, event: RevisedEvent) -> None:
+        """Have its partition take an event, and note the windows that it ends."""
+        row, time, item = event.row, event.time, event.item
         mask: i64 = 0 if self.machine.shift == 0 else 1
         bit: i64 = 1 << self.machine.shift
         for guard in self.guards:
@@ -149,14 +144,14 @@ class WindowReviser(Reviser):
         if self.machine.lost > 0:
             raise Exhausted
         if found.upto == begin:
-            part.found[at] = NO_WINDOWS
+            event.found = NO_WINDOWS
             return
         windows: list[Matched] = []
         for source in found.since(begin, row, time, item):
             for match in source.all():
                 match.trace = trace_of(match)
                 windows.append(match)
-        part.found[at] = windows
+        event.found = windows
 
     def _mark(self, part: RevisedPartition, at: int) -> None:
         """Note how the partition is before an event, where it is now, if that is worth while. O(1) amortised."""
@@ -164,7 +159,7 @@ class WindowReviser(Reviser):
         if since < MARKED_MIN:
             return
         cell = self.machine.cells.get(part.key)
-        if cell is None or since >= cell.columns.size:
+        if cell is None or since >= len(cell.columns.items):
             part.marks.append(at)
             part.cells.append(self._copy(cell))
 
@@ -185,9 +180,8 @@ class WindowReviser(Reviser):
         at = self._set_back(part)
         part.fresh = min(part.fresh, at)
         part.late = UNTOUCHED
-        count = len(part.times)
-        while at < count:
-            self._play(part, at)
+        for event in part.events[at:]:
+            self._play(event)
             at += 1
             self._mark(part, at)
 
@@ -199,16 +193,15 @@ class WindowReviser(Reviser):
             self._repair(part)
             self._withdraw(part.gone, found)
             part.gone = []
-            count = len(part.times)
-            ended = [at for at in range(part.fresh, count) if part.told[at] is not part.found[at]]
-            for at in ended:
-                self._withdraw(_without(part.told[at], part.found[at]), found)
-            for at in ended:
-                for match in _without(part.found[at], part.told[at]):
+            ended = [event for event in part.events[part.fresh :] if event.told is not event.found]
+            for event in ended:
+                self._withdraw(_without(event.told, event.found), found)
+            for event in ended:
+                for match in _without(event.found, event.told):
                     for number in self.members:
                         found.append((number, (True, RevisedWindow(match))))
-                part.told[at] = part.found[at]
-            part.fresh = count
+                event.told = event.found
+            part.fresh = len(part.events)
         self.touched = {}
         if self.completed.upto > 0:
             self.completed = self._fresh()
@@ -238,12 +231,12 @@ class WindowReviser(Reviser):
 
     def _finish(self, part: RevisedPartition, time: int) -> None:
         """Forget the events before a time, which are final and have been told. O(these, and a mark's distance)."""
-        assert part.fresh == len(part.times), "told before time passes"
-        final = bisect_left(part.times, time)
+        assert part.fresh == len(part.events), "told before time passes"
+        final = part.place(time, -1)
         if final > 0:
             self._advance(part, final)
         first = part.cells[0]
-        if len(part.times) == 0 and (first is None or first.idle(self.tables, time)):
+        if len(part.events) == 0 and (first is None or first.idle(self.tables, time)):
             del self.parts[part.key]
             self.machine.keep(part.key, None)
 
@@ -254,20 +247,18 @@ class WindowReviser(Reviser):
             at -= 1
         live = self.machine.cells.get(part.key)
         begin, cell = part.marks[at], part.cells[at]
-        if final == len(part.times):
+        if final == len(part.events):
             cell = self._copy(live)
         elif begin < final:
-            found = part.found[begin:final]
             self.machine.keep(part.key, cell)
-            for event in range(begin, final):
-                self._play(part, event)
-            part.found[begin:final] = found
+            for event in part.events[begin:final]:  # which go, so that their windows need not be kept
+                self._play(event)
             cell = self.machine.cells.get(part.key)
             self.machine.keep(part.key, live)
         later = [each for each in range(len(part.marks)) if part.marks[each] > final]
         part.cells = [cell, *[part.cells[each] for each in later]]
         part.marks = [0, *[part.marks[each] - final for each in later]]
-        part.remove(0, final)
+        del part.events[:final]
         part.fresh -= final
 
     # --- inspection ---------------------------------------------------------------------------------------------
@@ -284,10 +275,9 @@ class WindowReviser(Reviser):
         self.machine.check_invariants()
         for key, part in self.parts.items():
             assert part.key == key
-            places = list(zip(part.times, part.numbers))
+            places = [place(event) for event in part.events]
             assert places == sorted(set(places))
             assert (part.late, part.fresh, part.gone) == (UNTOUCHED, len(places), [])
-            assert len(part.found) == len(part.told) == len(part.rows) == len(part.items) == len(places)
             assert part.marks == sorted({0, *part.marks})
             assert part.marks[-1] <= len(places)
 
@@ -296,8 +286,9 @@ class WindowReviser(Reviser):
         for part in self.parts.values():
             first = part.cells[0]
             key = list(part.key) if isinstance(part.key, tuple) else [part.key]
-            events = [part.times, part.numbers, part.items, [list(row) for row in part.rows]]
-            parts.append([key, [list(column) for column in events], None if first is None else first.dump()])
+            events = [[event.time, event.number, event.item, list(event.row)] for event in part.events]
+            columns = [list(column) for column in zip(*events)] if events else [[], [], [], []]
+            parts.append([key, columns, None if first is None else first.dump()])
         return [parts, int(self.account.left), self.taken]
 
     def load(self, data: Any) -> None:
@@ -308,13 +299,14 @@ class WindowReviser(Reviser):
             if first is not None:
                 cell = part.cells[0] = WindowCell(key, self.tables)
                 cell.load(first)
-            part.times, part.numbers = list(times), list(numbers)
-            part.items, part.rows = [tuple_item(item) for item in items], [tuple(row) for row in rows]
-            part.found, part.told = [NO_WINDOWS] * len(times), [NO_WINDOWS] * len(times)
+            for time, number, item, row in zip(times, numbers, items, rows):
+                part.events.append(RevisedEvent(time, number, tuple_item(item), tuple(row)))
             part.late = 0
             self._repair(part)
             self.repairs -= 1
-            part.told, part.fresh = list(part.found), len(times)
+            for event in part.events:
+                event.told = event.found
+            part.fresh = len(part.events)
         self.account.left = data[1]
 
 

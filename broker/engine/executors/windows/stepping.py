@@ -18,9 +18,8 @@ from ....algebra.computation import Slots
 from ....events.schema import Row
 from ...matches.sources import Item
 from ...program.account import Account
-from ..packed import Integers, integers, put_integer
 from .cell import WindowCell
-from .pane_groups import NO_REST, NONE_YET, Group, Starts, cut_all, drop_ended, oldest
+from .pane_groups import NONE_YET, Group, Starts, cut_all, drop_ended, oldest
 from .tables import WindowTables
 
 FEW: Final = 8  # groups up to which the one in a state is searched for
@@ -45,9 +44,6 @@ class Stepper:
         self.over: list[Group] = []
         self.item: Item = None
         self.trims_at_once = False  # for tests
-        self._where: Integers = integers()  # by state: its group, while there are many
-        self._stamp: Integers = integers()
-        self._now: i64 = 0
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
@@ -92,7 +88,7 @@ class Stepper:
         else:
             cell.note(row, NO_TIME, self.item)
         kept = cell.columns
-        return kept.count > self.starts_max or kept.size > self.events_max
+        return kept.count > self.starts_max or len(kept.items) > self.events_max
 
     def _move(self, cell: WindowCell, column: i64) -> None:
         tables = self.tables
@@ -102,11 +98,7 @@ class Stepper:
         marks = cell.marks
         groups = cell.groups
         kept: i64 = 0
-        many = len(groups) > FEW
-        if many:
-            if len(self._where) == 0:
-                self._make_room()
-            self._now += 1
+        where: dict[int, int] | None = {} if len(groups) > FEW else None
         at: i64
         for at in range(len(groups)):
             group = groups[at]
@@ -115,57 +107,36 @@ class Stepper:
                 if self.waits:
                     self.over.append(group)
                 continue
-            known = self._known(groups, kept, state, many)
+            known = _in_state(groups, kept, state, where)
             if known >= 0:
                 self._merge(cell, groups[known], group)
                 continue
             group.state = state
-            if many:
-                self._stamp[state] = self._now
-                self._where[state] = kept
+            if where is not None:
+                where[int(state)] = int(kept)
             groups[kept] = group
             kept += 1
         if kept < len(groups):
             del groups[kept:]
 
-    def _make_room(self) -> None:
-        """There are many groups for the first time."""
-        state: i64
-        for state in range(self.tables.states):
-            self._where = put_integer(self._where, state, -1)
-            self._stamp = put_integer(self._stamp, state, -1)
-
     def _begin(self, cell: WindowCell, groups: list[Group], count: i64, state: i64, pane: i64) -> i64:
         """Put a new pane into the group in a state; returns how many groups there are."""
-        known = self._known(groups, count, state, False)
+        known = _in_state(groups, count, state, None)
         if known < 0:
-            groups.append(Group(state, pane, pane, NO_REST))
+            groups.append(Group(state, [int(pane), int(pane)]))
             return count + 1
         group = groups[known]
         if group.last != NONE_YET and not self._all_now(group):
-            cell.note_ends(group.intervals(), group.last, group.moment)
+            cell.note_ends(group.intervals, group.last, group.moment)
             group.last = NONE_YET
-        if group.high == pane - 1:
-            group.high = pane
-        else:
-            group.merge(Group(state, pane, pane, NO_REST))
+        group.add(pane)
         return count
-
-    def _known(self, groups: list[Group], upto: i64, state: i64, many: bool) -> i64:
-        """The index of the group in a state, among the first ones; -1 if there is none."""
-        if many:
-            return self._where[state] if self._stamp[state] == self._now else -1
-        at: i64
-        for at in range(upto):
-            if groups[at].state == state:
-                return at
-        return -1
 
     def _merge(self, cell: WindowCell, group: Group, other: Group) -> None:
         if group.last != other.last and not self._all_now(group):
             for one in (group, other):
                 if one.last != NONE_YET:
-                    cell.note_ends(one.intervals(), one.last, one.moment)
+                    cell.note_ends(one.intervals, one.last, one.moment)
             group.last = NONE_YET
         group.merge(other)
 
@@ -246,3 +217,14 @@ class Stepper:
             cell.trim(first, self.trims_at_once)
         elif cell.columns.count > 0:
             cell.forget()
+
+
+def _in_state(groups: list[Group], upto: i64, state: i64, where: dict[int, int] | None) -> i64:
+    """The index of the group in a state, among the first ones, or -1. `where`: by state, if they are many."""
+    if where is not None:
+        return where.get(int(state), -1)
+    at: i64
+    for at in range(upto):
+        if groups[at].state == state:
+            return at
+    return -1

@@ -32,10 +32,11 @@ from ....automaton.automaton import Automaton
 from ....automaton.windows.window_automaton import DEAD, WindowAutomaton
 from ....events.schema import Row
 from ..packed import Integers, integers, integers_of
-from .measures import CountMeasure, ExtremeMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
+from .measures import ExtremeMeasure, FloatMeasure, IntegerMeasure, WindowMeasure
 
 UNBOUNDED: Final = 1 << 60
 NO_MEASURE: Final = -1
+GAP_MAX: Final = 1 << 61  # microseconds; no duration in a query is longer
 DENSE_BITS: Final = 12  # conditions up to which the columns of all classes are a list
 
 COUNT: Final = "count"
@@ -49,17 +50,19 @@ GREATEST: Final = "greatest"
 class AggregatePlan:
     """How one aggregate is read: by the measure with the number `measure`, or from the rows of the window.
 
-    `number`: which of the aggregates it is; `values`: what computes its arguments.
+    `counter`: the measure that counts its values, if there may be fewer than events. `number`: which of the aggregates
+    it is; `values`: what computes its arguments.
     """
 
-    def __init__(self, aggregate: WindowAggregate, values: list[Computation], kind: str, measure: int, at: int) -> None:
+    def __init__(self, aggregate: WindowAggregate, values: list[Computation], at: int) -> None:
         self.number = at
         self.function = aggregate.function
         self.distinct = aggregate.distinct
         self.share = aggregate.share
         self.values = values
-        self.kind = kind
-        self.measure = measure
+        self.kind = ""
+        self.measure = NO_MEASURE
+        self.counter = NO_MEASURE
 
 
 @final
@@ -69,15 +72,12 @@ class MeasurePlan:
     def __init__(self, kind: str, term: Term) -> None:
         self.kind = kind
         self.value = computation(term)
-        self.nullable = nullable(term)
 
     def make(self) -> WindowMeasure:
-        if self.kind == COUNT:
-            return CountMeasure(self.value)
-        if self.kind == TOTAL:
-            return IntegerMeasure(self.value, self.nullable)
+        if self.kind in (COUNT, TOTAL):
+            return IntegerMeasure(self.value, self.kind == COUNT)
         if self.kind == EXACT:
-            return FloatMeasure(self.value, self.nullable)
+            return FloatMeasure(self.value)
         return ExtremeMeasure(self.value, self.kind == GREATEST)
 
 
@@ -94,8 +94,7 @@ class WindowTables:
     `expires`: windows may become too long; `bounded`: or be too short; `waits`: they are told when they are over.
     `plain`: one part without bounds. `sleeps`: without open windows, an event that satisfies no condition changes
     nothing. `rows`: the rows of open windows are kept, because an aggregate may ask for them. `kinds`: those of
-    measures; `counted`: they say how many values there were. `marks`: of a partition that has had no event (cell).
-    `blank`: a row of nulls.
+    measures. `marks`: of a partition that has had no event (cell). `blank`: a row of nulls.
 
     `order`: the conditions as machines number them; the first `plain_bits` read the event alone. `rousing`: of these,
     an event that begins a window satisfies one.
@@ -276,19 +275,20 @@ class WindowTables:
             kind = _kind(aggregate)
             if kind == COUNT and not nullable(terms[0]):
                 kind, values = "", []  # as count(*)
-            measure = NO_MEASURE
+            plan = AggregatePlan(aggregate, values, len(self.aggregates))
             if kind:
-                measure = kinds.setdefault((kind, terms[0]), len(kinds))
+                plan.kind, plan.measure = kind, kinds.setdefault((kind, terms[0]), len(kinds))
+            if kind in (TOTAL, EXACT) and nullable(terms[0]):
+                plan.counter = kinds.setdefault((COUNT, terms[0]), len(kinds))
             if values and (not kind or kind == EXACT):
                 self.rows = True
-            self.aggregates.append(AggregatePlan(aggregate, values, kind, measure, len(self.aggregates)))
+            self.aggregates.append(plan)
         self._measured = list(kinds)
         if windows.keep == "longest":
             self.rows = any(aggregate.arguments for aggregate in windows.aggregates)
             self._measured = []
         self.kinds: list[str] = [kind for kind, _ in self._measured]
         self.plans = [MeasurePlan(kind, term) for kind, term in self._measured]
-        self.counted = [plan.kind == COUNT or (plan.kind in (TOTAL, EXACT) and plan.nullable) for plan in self.plans]
 
     def measures(self) -> WindowMeasure | None:
         """The measures of a new partition, as a chain."""
@@ -351,6 +351,6 @@ def _gap(form: Form, back: int) -> int:
     match form:
         case ((Comparison("<=", Arithmetic("-", Register() as left, Register() as right), Constant(int() as most)),),):
             same = (left.slot, left.position, right.slot, right.position)
-            if same == (now.slot, now.position, before.slot, before.position) and 0 <= most < UNBOUNDED:
+            if same == (now.slot, now.position, before.slot, before.position) and 0 <= most <= GAP_MAX:
                 return most
     return -1

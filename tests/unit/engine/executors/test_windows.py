@@ -12,9 +12,7 @@ import pytest
 from broker.algebra.window.lowering import lower
 from broker.algebra.window.semantics import TimedEvent, results
 from broker.engine import Engine, Options
-from broker.engine.executors.packed import integers_of
 from broker.engine.executors.windows.machine import WindowMachine
-from broker.engine.executors.windows.pane_columns import PaneColumns
 from broker.engine.executors.windows.pane_groups import Group, joined, without
 from broker.events.errors import Unsupported
 from broker.events.schema import Schema
@@ -184,14 +182,14 @@ def test_what_cannot_be_asked_says_so() -> None:
 def test_intervals() -> None:
     assert joined([[1, 2, 7, 9], [3, 3], [5, 7]]) == [1, 3, 5, 9]
     assert without([1, 9, 12, 12], [2, 3, 9, 12]) == [1, 1, 4, 8]
-    group = Group(0, 1, 2, [])
-    group.merge(Group(0, 5, 6, []))
-    group.merge(Group(0, 3, 3, []))
-    assert group.intervals() == [1, 3, 5, 6]
+    group = Group(0, [1, 2])
+    group.merge(Group(0, [5, 6]))
+    group.merge(Group(0, [3, 3]))
+    assert group.intervals == [1, 3, 5, 6]
     assert group.cut(2)
-    assert group.intervals() == [2, 3, 5, 6]
+    assert group.intervals == [2, 3, 5, 6]
     assert group.cut(6)
-    assert group.intervals() == [6, 6]
+    assert group.intervals == [6, 6]
     assert not group.cut(7)
 
 
@@ -244,22 +242,6 @@ def test_a_log_of_columns_is_saved_and_read_as_one_of_rows(windows: str) -> None
         told.append([(match.lineage, match.data) for match in found])
     assert len(told[0]) > 5
     assert told[0] == told[1]
-
-
-@pytest.mark.parametrize("rowed", [False, True])
-def test_columns_that_are_used_again_are_as_new_ones(rowed: bool) -> None:
-    """Or else engines in the same state would have different snapshots, as results were read or not."""
-    told = []
-    for shared in (False, True):
-        columns = PaneColumns(4, integers_of([7, 100, 9, 120]), 7, rowed)
-        for item in (11, 12, 13):
-            columns.note(("A", 1.0), item)
-        columns.shared = shared
-        fresh = columns.emptied()
-        assert (fresh is columns) is not shared
-        told.append([fresh.base, fresh.count, fresh.logged, fresh.size, list(fresh.items()), list(fresh.made())])
-        told[-1].append(list(fresh.begun()))
-    assert told[0] == told[1] == [6, 0, 0, 0, [], [], []]
 
 
 def tables_of_all(engine: Engine) -> set[int]:

@@ -102,7 +102,7 @@ def test_beyond_the_limit_columns_are_not_copied_at_each_event(monkeypatch: pyte
     behind = PaneColumns.behind
 
     def counted(self: Any, *arguments: Any) -> Any:
-        copied.append(int(self.size))
+        copied.append(len(self.items))
         return behind(self, *arguments)
 
     monkeypatch.setattr(PaneColumns, "behind", counted)
