@@ -24,8 +24,9 @@ from typing import Any, Final, Protocol
 
 import msgpack
 
+from broker.kernel.records import BatchTaken
 from broker.storage import Durability, Folder, Journal, Sync
-from broker.storage.records import BatchTaken, decode, encode
+from broker.storage.records import decode, encode
 from broker.storage.settings import Fsync
 
 BATCH_EVENTS: Final = 100

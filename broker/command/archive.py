@@ -74,7 +74,7 @@ class JournalFolder:
     def events(self) -> Iterator[Events]:
         """Yield the batches in the order in which the broker took them. Raises StorageErrors and UnknownStream, with
         the folder."""
-        from ..storage.records import BatchTaken
+        from ..kernel.records import BatchTaken
 
         seen: Counter[int] = Counter()
         for record in _records(self.folder, self.until):
@@ -122,8 +122,8 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
 
     Raises StorageErrors and OSError, and DefinitionError if a stream has different declarations at different times.
     """
+    from ..kernel.records import AttributeAdded, Retracted, StreamDeclared
     from ..storage import Damaged, Folder
-    from ..storage.records import AttributeAdded, Retracted, StreamDeclared
     from ..storage.segments import survey
 
     found = survey(Folder(Path(folder)))
@@ -161,7 +161,7 @@ def _withdrawn(
     folder: Path, until: int, streams: Mapping[str, StreamDefinition], gone: set[int]
 ) -> Mapping[int, frozenset[int]]:
     """Which events with these ids were withdrawn: an id may be that of another event when one is final. O(bytes)."""
-    from ..storage.records import BatchTaken, Retracted
+    from ..kernel.records import BatchTaken, Retracted
 
     seen: Counter[int] = Counter()
     found: dict[int, set[int]] = {}

@@ -42,15 +42,5 @@ def declare_streams(client: Client, path: Path) -> SubscriptionFile:
     file = load_file(path)
     for stream in file.streams:
         with placed(str(path)):
-            client.add_stream(
-                stream.name,
-                stream.schema.declared(),
-                stream.key,
-                stream.disorder,
-                stream.lateness,
-                stream.speculation,
-                stream.idle,
-                stream.time_unit,
-                stream.sequence,
-            )
+            client.add_stream(*stream.arguments())
     return file

@@ -1,8 +1,7 @@
 """Reads CSV with a header into batches of one stream; `broker.events.columns` converts a text to a value.
 
 A chunk of records is converted column by column. If a column contains anything unusual, the chunk is read again row by
-row with `row_from_text`, which either converts it after all or raises an error that says what is wrong. Plain parts of
-files need no records at all (csv_columns).
+row with `row_from_text`, which either converts it after all or raises an error that says what is wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from ..events.file_form import column_hint
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, EventBatch
 from .complaint import conversion, placed
-from .csv_columns import CsvColumn, LineParts, available, read_columns
 from .file_times import FileTimes
 
 if TYPE_CHECKING:
@@ -46,38 +44,24 @@ def read_csv(
     clock: FileTimes | None = None,
     bad: BadEvents | None = None,
     separator: str = ",",
-    by_columns: bool = False,
 ) -> Iterator[EventBatch]:
     """Yield the records of a source as batches; `time` is the column of the times. `position` counts bytes. O(bytes).
 
     The header's names find the columns, or those that the stream's form says; others are ignored. Records before a bad
     one are yielded before the error is raised, which names the place and the line, or the record is left out.
-    `by_columns`: plain parts are read by columns, where pyarrow is installed, which waits for more lines at once.
     """
     clock = FileTimes({stream.name: stream}) if clock is None else clock
     bad = BadEvents() if bad is None else bad
     tells = source.seekable()
     with placed(place):
-        comma = stream.files.decimal == ","
-        parts = LineParts(source) if by_columns and not comma and available() else None
-        head = None if parts is None else _head(parts, separator)
-        before = 0 if head is None else 1
-        if parts is not None and head is not None:
-            columns, time_column = _columns(head, stream, separator), _time_column(head, time, clock)
-            known = [CsvColumn(attribute, column) for attribute, column in columns if column >= 0]
-            if all(column != time_column for _, column in known):
-                for batch in read_columns(parts, len(head), stream, known, time_column, clock, separator, tells):
-                    before += len(batch.times)
-                    yield batch
         errors = "strict" if bad.stops else "surrogateescape"  # whose letters no attribute may contain
-        text = lines_of(source if parts is None else parts.rest(), errors, before == 0)
-        reader = csv.reader(text, strict=True, delimiter=separator)
-        header = header_of(reader) if head is None else head
+        reader = csv.reader(lines_of(source, errors), strict=True, delimiter=separator)
+        header = header_of(reader)
         columns, time_column = _columns(header, stream, separator), _time_column(header, time, clock)
-        for records, lines in _chunks(reader, len(header), place, bad, before):
+        for records, lines in _chunks(reader, len(header), place, bad):
             try:
                 times = clock.texts([record[time_column] for record in records], stream.name)
-                if comma:
+                if stream.files.decimal == ",":
                     raise ValueError
                 rows = _rows(records, columns)
                 complaint = None
@@ -90,12 +74,13 @@ def read_csv(
                 raise complaint
 
 
-def lines_of(source: BinaryIO, errors: str, begins: bool) -> Iterator[str]:
-    """The lines of a source with their ends, as they come. `begins`: it may begin with a mark of its order of bytes.
+def lines_of(source: BinaryIO, errors: str = "strict") -> Iterator[str]:
+    """The lines of a source with their ends, as they come, without a mark of its order of bytes.
 
     Raises UnicodeDecodeError where a line is reached that is no UTF-8.
     """
     pieces: list[bytes] = []
+    begins = True
     while True:
         piece: bytes = source.read1(_PIECE)  # type: ignore[attr-defined]  # all sources have it
         pieces.append(piece)
@@ -117,20 +102,6 @@ def lines_of(source: BinaryIO, errors: str, begins: bool) -> Iterator[str]:
         yield from io.StringIO(text, newline="")
         if not piece:
             return
-
-
-def _head(parts: LineParts, separator: str) -> list[str] | None:
-    """The header, taken from the parts if it is a plain line; None if the reader of rows must read it."""
-    line = parts.next(1)
-    try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
-    names = text.removesuffix("\n").removesuffix("\r")
-    if not names or not text.endswith("\n") or any(strange in names for strange in '"\r\0'):
-        return None
-    parts.take(line)
-    return names.split(separator)
 
 
 def header_of(reader: Reader) -> list[str]:
@@ -195,11 +166,8 @@ def _time_column(header: Sequence[str], time: str, clock: FileTimes) -> int:
     return header.index(time)
 
 
-def _chunks(
-    reader: Reader, width: int, place: str, bad: BadEvents, before: int
-) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Yield records with their line numbers, many at a time, without blank lines. `before`: lines before the reader's
-    first."""
+def _chunks(reader: Reader, width: int, place: str, bad: BadEvents) -> Iterator[tuple[list[list[str]], list[int]]]:
+    """Yield records with their line numbers, many at a time, without blank lines."""
     records: list[list[str]] = []
     lines: list[int] = []
     complaint: EventError | None = None
@@ -207,7 +175,7 @@ def _chunks(
         try:
             record = next(reader, None)
         except (csv.Error, UnicodeDecodeError) as error:
-            complaint = unreadable(error, before + reader.line_num)
+            complaint = unreadable(error, reader.line_num)
             if bad.stops:
                 break
             _leave_out(bad, place, complaint, None)
@@ -217,12 +185,12 @@ def _chunks(
             break
         if len(record) == width:
             records.append(record)
-            lines.append(before + reader.line_num)
+            lines.append(reader.line_num)
             if len(records) == BATCH_EVENTS:
                 yield records, lines
                 records, lines = [], []
         elif record:
-            complaint = EventError(f"expected {width} fields, found {len(record)}", line=before + reader.line_num)
+            complaint = EventError(f"expected {width} fields, found {len(record)}", line=reader.line_num)
             if bad.stops:
                 break
             _leave_out(bad, place, complaint, record)

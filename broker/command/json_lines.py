@@ -9,10 +9,9 @@ events with a list among their values are not accepted.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
-from typing import Final, NoReturn, Protocol, TypeAlias, cast, final
+from typing import Final, Protocol, TypeAlias, cast, final
 
 from ..events import (
     LONGEST_LINE,
@@ -27,6 +26,7 @@ from ..events import (
     parse_object,
     row_from_mapping,
 )
+from ..events.lines import DECODER
 from .bad_events import BadEvents
 from .batch import BATCH_EVENTS, Control, EventBatch, Item, stream_named
 from .complaint import conversion, placed
@@ -133,21 +133,6 @@ def not_utf8(data: bytes, error: UnicodeDecodeError) -> str:
     return f"expected UTF-8, found byte 0x{data[error.start]:02x}: {conversion(data)}"
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    unique = dict(pairs)
-    if len(unique) != len(pairs):
-        raise ValueError
-    return unique
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError
-
-
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
-"""As strict as `parse_line`, which explains what this one refuses."""
-
-
 def _decoded(lines: list[str]) -> list[dict[str, object]] | None:
     """Return one object for each line, or None if the lines must be parsed one by one."""
     text = f"[{_SEAM.join(lines)}]"
@@ -156,8 +141,8 @@ def _decoded(lines: list[str]) -> list[dict[str, object]] | None:
     if max(map(len, lines)) * 4 > LONGEST_LINE:
         return None
     try:
-        values: list[dict[str, object]] = _DECODER.decode(text)
-    except (ValueError, RecursionError):
+        values: list[dict[str, object]] = DECODER.decode(text)
+    except (ValueError, RecursionError, EventError):
         return None
     return values if len(values) == len(lines) else None
 

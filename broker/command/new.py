@@ -185,7 +185,7 @@ def separator_of(events: str, usual: str) -> str | None:
     if events == STANDARD_INPUT:
         return None
     with opened(events) as (source, _), suppress(EventError):
-        return other_separator(header_of(csv.reader(lines_of(source, "strict", True), delimiter=usual)), usual)
+        return other_separator(header_of(csv.reader(lines_of(source), delimiter=usual)), usual)
     return None
 
 

@@ -8,7 +8,6 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from ..events import StreamDefinition
 from .batch import only_stream, stream_named
 from .complaint import BadInput
 from .loading import SubscriptionsArgument, load_file
@@ -59,7 +58,7 @@ def prepare(
     asked = form != AS_DECLARED or any(each is not None for each in (stream, time, id))
     if asked or any(_is_foreign(file, kind) for file, kind in files.listed()):
         chosen = only_stream(by_name) if stream is None else stream_named(by_name, stream)
-        said = replace(form, column=_written(form.column or [], chosen)).said()
+        said = form.said()
         by_name[chosen.name] = chosen = replace(chosen, files=said.over(chosen.files))
         reading = Reading(by_name, None, chosen.name, time)
         files = Files(files.paths, Columns(chosen, reading.time, id), format)
@@ -80,10 +79,3 @@ def _is_foreign(file: Path, format: Format) -> bool:
         with open_parquet(str(file), str(file)) as table:
             return "stream" not in table.schema_arrow.names
     return format == "csv"
-
-
-def _written(column: list[str], chosen: StreamDefinition) -> list[str]:
-    """The options in the order of all commands: this one had ATTRIBUTE=COLUMN, which is read where it is meant."""
-    known = chosen.schema.names
-    pairs = [(each, *each.rpartition("=")[::2], *each.partition("=")[::2]) for each in column]
-    return [f"{late}={early}" if name not in known and early in known else each for each, _, name, early, late in pairs]

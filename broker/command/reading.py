@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -161,8 +160,7 @@ class Reading:
                 from .csv_rows import read_csv
 
                 separator = self.separator(kind)
-                columns = os.path.isfile(file)  # a pipe is read as it comes
-                rows = read_csv(source, place, definition, self.time, self.times, self.bad, separator, columns)
+                rows = read_csv(source, place, definition, self.time, self.times, self.bad, separator)
                 yield EventReader(rows, place, "line", extent)
                 return
             from .parquet_rows import open_parquet, read_parquet

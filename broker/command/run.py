@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -17,8 +17,6 @@ from ..events import (
     GapLine,
     Punctuation,
     Retraction,
-    Row,
-    StreamDefinition,
     SubscribeLine,
     UnsubscribeLine,
     UpdateLine,
@@ -52,55 +50,15 @@ from .sorting import sources
 from .sources import files_of
 from .summary import Summary
 
+if TYPE_CHECKING:
+    from ..engine import Engine
+
 EventsOption: TypeAlias = Annotated[
     list[str],
     typer.Option(
         "--events", metavar="FILE", help="The events; '-' is standard input. A pattern, or repeated, for several files."
     ),
 ]
-
-
-class EmbeddedEngine(Protocol):
-    """The part of the engine that this module uses."""
-
-    @property
-    def streams(self) -> Mapping[str, StreamDefinition]: ...
-    @property
-    def reported_until(self) -> int | None: ...
-    def publish(
-        self,
-        stream: str,
-        times: Sequence[int],
-        rows: Sequence[Row],
-        ids: Sequence[int] | None = None,
-        starts: Sequence[int] | None = None,
-    ) -> Sequence[Printable]: ...
-    def publish_columns(
-        self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
-    ) -> Sequence[Printable]: ...
-    def subscribe(
-        self,
-        name: str,
-        language: str = ...,
-        query: str = ...,
-        lineage: bool | None = None,
-        report: str | None = None,
-        forecast: Mapping[str, Any] | None = None,
-        results: str | None = None,
-    ) -> object: ...
-    def unsubscribe(self, name: str) -> Sequence[Printable]: ...
-    def punctuate(self, time: int, stream: str | None = None, where: str | None = None) -> Sequence[Printable]: ...
-    def declare_gap(self, stream: str, first: int, last: int | None = None) -> Sequence[Printable]: ...
-    def retract(self, id: int) -> Sequence[Printable]: ...
-    def update(
-        self,
-        name: str,
-        insert: Sequence[str] = (),
-        delete: Sequence[str] = (),
-        start: int | None = None,
-        end: int | None = None,
-    ) -> Sequence[Printable]: ...
-    def finish(self) -> Sequence[Printable]: ...
 
 
 @with_form_options
@@ -210,7 +168,7 @@ def _completion(
     return complete
 
 
-def finish(engine: EmbeddedEngine, results: ResultWriter) -> None:
+def finish(engine: Engine, results: ResultWriter) -> None:
     """Report what waited for the end of the events."""
     from ..engine.results import expanded
 
@@ -219,7 +177,7 @@ def finish(engine: EmbeddedEngine, results: ResultWriter) -> None:
 
 
 def match_events(
-    engine: EmbeddedEngine,
+    engine: Engine,
     reading: EventReader,
     results: ResultWriter,
     bad: BadEvents | None = None,
@@ -259,7 +217,7 @@ def match_events(
         raise
 
 
-def apply_control(engine: EmbeddedEngine, control: Control) -> Sequence[Printable]:
+def apply_control(engine: Engine, control: Control) -> Sequence[Printable]:
     """Do what a line that is no event asks for; returns what comes of it."""
     match control.line:
         case SubscribeLine(name, language, query, lineage, report, forecast, results):

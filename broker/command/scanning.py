@@ -259,7 +259,7 @@ def _csv_rows(
 ) -> Iterator[tuple[str, str, Any, Mapping[str, Any], bool]]:
     """The records of a file, as a run reads them. Raises EventError."""
     definition, separator = reading.definition(), reading.separator(kind)
-    reader = csv.reader(lines_of(source, "surrogateescape", True), strict=True, delimiter=separator)
+    reader = csv.reader(lines_of(source, "surrogateescape"), strict=True, delimiter=separator)
     header = header_of(reader)
     names = named_columns(header, definition, separator)
     time = header.index(reading.time) if reading.time in header else None

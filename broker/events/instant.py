@@ -37,10 +37,10 @@ _SIZES: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
 UNITS: Final[Mapping[str, int]] = MappingProxyType({name: size for size, names in _SIZES for name in names})
 """Microseconds for each name of a unit, in lower case, singular and plural."""
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-_EARLIEST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
-_LATEST: Final = (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+EARLIEST: Final = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // MICROSECOND
+LATEST: Final = (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC) - EPOCH) // MICROSECOND
 
 # The number of digits is limited so that no text makes int() slow.
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,40}")
@@ -87,7 +87,7 @@ def _calendar_instant(written: str) -> int:
         moment = datetime.fromisoformat(f"{date}T{minutes or '00:00'}{whole}{offset}")
     except ValueError:
         raise EventError(f"expected a time that the calendar has, found {shown(written)}") from None
-    return (moment - _EPOCH) // _MICROSECOND + int((fraction or "")[:6].ljust(6, "0"))
+    return (moment - EPOCH) // MICROSECOND + int((fraction or "")[:6].ljust(6, "0"))
 
 
 def format_instant(instant: int) -> str:
@@ -95,9 +95,9 @@ def format_instant(instant: int) -> str:
 
     `parse_instant(format_instant(t)) == t` for every instant.
     """
-    if not _EARLIEST <= instant <= _LATEST:
+    if not EARLIEST <= instant <= LATEST:
         return str(instant)
-    moment = _EPOCH + instant * _MICROSECOND
+    moment = EPOCH + instant * MICROSECOND
     return moment.replace(tzinfo=None).isoformat() + "Z"
 
 
@@ -109,7 +109,7 @@ def parse_duration(written: int | str | timedelta) -> int:
     if type(written) is int:
         duration = written
     elif isinstance(written, timedelta):
-        duration = written // _MICROSECOND
+        duration = written // MICROSECOND
     elif not isinstance(written, str):
         raise EventError(f"{_A_DURATION}, found {shown(written)}")
     else:

@@ -71,7 +71,7 @@ def _object(text: str) -> dict[str, object]:
     if not text.strip():
         raise EventError("expected a JSON object, found an empty line")
     try:
-        value = _DECODER.decode(text)
+        value = DECODER.decode(text)
         # JSON can contain half a surrogate pair, which no other format used here can.
         if "\\u" in text or not text.isascii():
             json.dumps(value, ensure_ascii=False).encode()
@@ -113,7 +113,8 @@ def _constant(name: str) -> NoReturn:
     raise EventError(f"expected finite numbers, found {name}; write null, and declare a type with ?")
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
+DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
+"""Raises EventError, besides what decoders raise, for a key that comes twice and a number that is not finite."""
 
 
 def _input(line: dict[str, object], instant: InstantOf) -> Input:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Final, Literal, TypeAlias, final, get_args
+from typing import Any, Final, Literal, TypeAlias, final, get_args
 
 from .errors import DefinitionError, EventError, shown
 from .file_form import USUAL_FORM, FileForm
@@ -114,6 +114,11 @@ class StreamDefinition:
             )
         schema = Schema.declare({**self.schema.declared(), name: kind})
         return replace(self, schema=schema, added=self.added + 1)
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What declares it: the arguments of `add_stream` and the fields of a record, in their order."""
+        order = self.disorder, self.lateness, self.speculation, self.idle
+        return self.name, self.schema.declared(), self.key, *order, self.time_unit, self.sequence
 
     def includes(self, declared: StreamDefinition) -> bool:
         """Whether a declaration is of this stream: equal, or without the last of the attributes that were added."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from math import isfinite
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 from .errors import EventError, shown
-from .instant import LARGEST, format_instant, parse_instant
+from .instant import EARLIEST, EPOCH, LARGEST, LATEST, MICROSECOND, format_instant, parse_instant
 
 TimeUnit: TypeAlias = Literal["s", "ms", "us", "ns", "iso"]
 """The unit of numbers that are times: seconds, milliseconds, microseconds or nanoseconds since 1970 in UTC; iso: no
@@ -37,10 +37,6 @@ _DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?")
 _NANOSECONDS: Final = re.compile(r"(:[0-9]{2}[.,][0-9]{6})[0-9]{1,3}(?![0-9])")
 _REAL: Final = 10**14
 """From March 1973 on a time is one of the calendar."""
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-_EARLIEST: Final = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
-_LATEST: Final = (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 def instant_of(value: object, unit: TimeUnit | None = None) -> int:
@@ -116,9 +112,9 @@ def shown_instant(instant: int) -> str:
 
 def as_datetime(instant: int | None) -> datetime | None:
     """Return the instant as a datetime in UTC; None outside the years 1 to 9999."""
-    if instant is None or not _EARLIEST <= instant <= _LATEST:
+    if instant is None or not EARLIEST <= instant <= LATEST:
         return None
-    return _EPOCH + instant * _MICROSECOND
+    return EPOCH + instant * MICROSECOND
 
 
 def _of_number(value: float, unit: TimeUnit | None) -> int:
@@ -158,7 +154,7 @@ def _of_datetime(value: datetime) -> int:
         raise EventError(
             f"expected a datetime with a time zone, found {value.isoformat()} without one: add tzinfo=datetime.UTC"
         )
-    return (value - _EPOCH) // _MICROSECOND
+    return (value - EPOCH) // MICROSECOND
 
 
 def _of_datetime64(value: Any) -> int:

@@ -34,7 +34,7 @@ EXCESS_RETRY_MICROSECONDS: Final = 100_000
 
 Update: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], int, int]
 
-_Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry)
+_Entry = TypeVar("_Entry", StreamEntry, SubscriptionEntry, DeadLetter)
 
 # Estimates of an entry's bytes beside its texts, and of a character's: a page only has to be well below a frame.
 _ENTRY_BYTES_EXTRA = 64
@@ -147,25 +147,19 @@ def subscriptions_page(
 
 def dead_letters_page(known: DeadLetterQueue, request: ListDeadLetters) -> DeadLettersPage:
     """The page of dead letters behind position `after`, by position. O(letters log letters)."""
-    page: list[DeadLetter] = []
-    size = 0
     behind = (each for each in known if each.position > request.after)
-    for letter in sorted(behind, key=attrgetter("position")):
-        if size >= PAGE_BYTES_TARGET:
-            return DeadLettersPage(request.correlation, tuple(page), True, known.dropped)
-        page.append(letter)
-        size += _ENTRY_BYTES_EXTRA + len(letter.result) + _CHARACTER_BYTES_MAX * len(letter.reason)
-    return DeadLettersPage(request.correlation, tuple(page), False, known.dropped)
+    letters, more = _page(sorted(behind, key=attrgetter("position")), _letter_size)
+    return DeadLettersPage(request.correlation, letters, more, known.dropped)
 
 
-def _page(entries: Iterable[_Entry], characters: Callable[[_Entry], int]) -> tuple[tuple[_Entry, ...], bool]:
+def _page(entries: Iterable[_Entry], size_of: Callable[[_Entry], int]) -> tuple[tuple[_Entry, ...], bool]:
     page: list[_Entry] = []
     size = 0
     for entry in entries:
         if size >= PAGE_BYTES_TARGET:
             return tuple(page), True
         page.append(entry)
-        size += _ENTRY_BYTES_EXTRA + _CHARACTER_BYTES_MAX * (len(entry.name) + characters(entry))
+        size += _ENTRY_BYTES_EXTRA + size_of(entry)
     return tuple(page), False
 
 
@@ -183,11 +177,16 @@ def _newest(updates: Sequence[Update]) -> tuple[Update, ...]:
 
 def _subscription_size(entry: SubscriptionEntry) -> int:
     arcs = sum(map(len, [text for update in entry.updates for texts in update[:2] for text in texts]))
-    return len(entry.query) + arcs + sum(len(name) + 8 for name in entry.cursors)
+    cursors = sum(len(name) + 8 for name in entry.cursors)
+    return _CHARACTER_BYTES_MAX * (len(entry.name) + len(entry.query) + arcs + cursors)
 
 
 def _stream_size(entry: StreamEntry) -> int:
-    return sum(len(name) + 8 for name in entry.attributes)
+    return _CHARACTER_BYTES_MAX * (len(entry.name) + sum(len(name) + 8 for name in entry.attributes))
+
+
+def _letter_size(letter: DeadLetter) -> int:
+    return len(letter.result) + _CHARACTER_BYTES_MAX * len(letter.reason)
 
 
 def bounded_count(count: int) -> int:

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 from ..automaton.diagram import Graph
 from ..engine.disorder.looking import HeldStream
+from ..engine.inspection.sharing import MachinesSeen
+from ..engine.inspection.waiting import RunsSeen
 from ..events import Disorder, ForetellError, StreamDefinition, TimeUnit
 from ..language.subscription import SubscriptionDefinition
 
@@ -29,73 +31,6 @@ class EngineAnswer(Protocol):
     """The engine's answer to a question; `line()` returns it as a dictionary of plain values."""
 
     def line(self) -> dict[str, Any]: ...
-
-
-class WaitingRunLook(Protocol):
-    """A partial match for people who look (broker.engine.inspection.waiting)."""
-
-    @property
-    def key(self) -> dict[str, Any]: ...
-
-    @property
-    def automaton(self) -> int: ...
-
-    @property
-    def state(self) -> int: ...
-
-    @property
-    def begun(self) -> int: ...
-
-    @property
-    def events(self) -> dict[str, list[int]]: ...
-
-
-class WaitingLook(Protocol):
-    """What was seen of a subscription's partial matches: the oldest ones, and counts by automaton and state or arc."""
-
-    @property
-    def runs(self) -> Sequence[WaitingRunLook]: ...
-
-    @property
-    def states(self) -> Mapping[tuple[int, int], int]: ...
-
-    @property
-    def arcs(self) -> Mapping[tuple[int, int], int]: ...
-
-    @property
-    def looked(self) -> int: ...
-
-    @property
-    def more(self) -> bool: ...
-
-    @property
-    def unlisted(self) -> bool: ...
-
-
-class MachineLook(Protocol):
-    """A machine (broker.engine.inspection.sharing)."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def subscriptions(self) -> int: ...
-
-    @property
-    def lines(self) -> Sequence[str]: ...
-
-
-class MachinesLook(Protocol):
-    """The machines that run most, of `total`; `more`: there are others, at which nobody has looked."""
-
-    @property
-    def listed(self) -> Sequence[MachineLook]: ...
-
-    @property
-    def total(self) -> int: ...
-
-    @property
-    def more(self) -> bool: ...
 
 
 class EnginePort(Protocol):
@@ -251,11 +186,11 @@ class EnginePort(Protocol):
         """The language of each of these subscriptions, "" for one that there is not."""
         ...
 
-    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> WaitingLook:
+    def waiting_runs(self, name: str, most: int = 1_000, listed: int = 50) -> RunsSeen:
         """The oldest partial matches of a subscription, and how many wait in each state, from a bounded look."""
         ...
 
-    def machines(self, most: int = 30, looked: int = 20_000) -> MachinesLook:
+    def machines(self, most: int = 30, looked: int = 20_000) -> MachinesSeen:
         """The machines that run most subscriptions, of so many that are looked at."""
         ...
 

@@ -203,32 +203,16 @@ class Receipts:
         if len(known.receipts) > PUBLISHER_RECEIPTS_MAX:
             self._changed(share, name, -known.drop())
         while self._bytes > self._bytes_max:
-            share = self._most_bytes()
+            share = max(self._shares.values(), key=lambda each: each.size)
             name = share.largest()
             self._changed(share, name, -share.publishers[name].drop())
         while self._known > self._known_max:
-            self._bytes -= self._most_publishers().forget()
+            self._bytes -= max(self._shares.values(), key=lambda each: len(each.publishers)).forget()
             self._known -= 1
 
     def _changed(self, share: _UserReceipts, name: str, by: int) -> None:
         share.changed(name, by)
         self._bytes += by
-
-    def _most_bytes(self) -> _UserReceipts:
-        shares = iter(self._shares.values())
-        most = next(shares)
-        for share in shares:
-            if share.size > most.size:
-                most = share
-        return most
-
-    def _most_publishers(self) -> _UserReceipts:
-        shares = iter(self._shares.values())
-        most = next(shares)
-        for share in shares:
-            if len(share.publishers) > len(most.publishers):
-                most = share
-        return most
 
     def save(self) -> list[Any]:
         """Plain values that `restore` takes. O(receipts)."""

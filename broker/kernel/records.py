@@ -100,14 +100,6 @@ class BatchTaken:
 
 @final
 @dataclass(frozen=True, slots=True)
-class ClockTick:
-    """A time of the broker's clock, for inputs that depend on it."""
-
-    time: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Punctuated:
     """No event before `time` follows, on a stream or on any. `client`, `message`: as in BatchTaken."""
 
@@ -162,12 +154,6 @@ class StreamClocked:
 
     stream: str
     clocked: bool
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LimitsChanged:
-    limits: Mapping[str, int]
 
 
 @final
@@ -238,16 +224,6 @@ class DeadLettersSettled:
 
 @final
 @dataclass(frozen=True, slots=True)
-class CursorOvertaken:
-    """Retention has removed records that a cursor had not acknowledged, which leaves a gap."""
-
-    cursor: str
-    first: int
-    last: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class TimeWasReset:
     """A stream's wrong time was taken back: the newest time is `time` again (microseconds; None: there is none).
 
@@ -266,19 +242,16 @@ Record: TypeAlias = (
     | SubscriptionRemoved
     | SubscriptionReplaced
     | BatchTaken
-    | ClockTick
     | Punctuated
     | Retracted
     | Updated
     | GapDeclared
     | StreamClocked
-    | LimitsChanged
     | ModelChanged
     | CursorAdded
     | CursorMoved
     | CursorPlaced
     | CursorSetAside
     | DeadLettersSettled
-    | CursorOvertaken
     | TimeWasReset
 )

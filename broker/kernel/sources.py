@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from ..language.subscription import SubscriptionDefinition
+
+if TYPE_CHECKING:
+    from ..engine import Engine
 
 
 @final
@@ -34,14 +37,7 @@ Wires: TypeAlias = Callable[[str], Flow]
 """Returns the flow of a subscription of the engine, by name."""
 
 
-class Catalogued(Protocol):
-    """An engine that can parse a text without subscribing to it, and whose subscriptions can be looked up."""
-
-    @property
-    def catalog(self) -> Any: ...
-
-
-def states(engine: Catalogued) -> Callable[[str], int]:
+def states(engine: Engine) -> Callable[[str], int]:
     """A function from a subscription of this engine to the number of its automaton's states."""
 
     def of(name: str) -> int:
@@ -51,7 +47,7 @@ def states(engine: Catalogued) -> Callable[[str], int]:
     return of
 
 
-def flows(engine: Catalogued) -> Flows:
+def flows(engine: Engine) -> Flows:
     """The flows of definitions by this engine's parser, whose cache the following subscription uses."""
 
     def flow(definition: SubscriptionDefinition) -> Flow:
@@ -62,7 +58,7 @@ def flows(engine: Catalogued) -> Flows:
     return flow
 
 
-def wires(engine: Catalogued) -> Wires:
+def wires(engine: Engine) -> Wires:
     """The flows of this engine's subscriptions, from their compiled forms, without parsing."""
 
     def flow(name: str) -> Flow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
+from dataclasses import replace
 from typing import final
 
 from ..events import DefinitionError, LimitExceeded
@@ -55,19 +56,14 @@ class StreamRequests:
         if existing is None:
             if len(engine.streams) >= self.limits.streams:
                 raise LimitExceeded(f"streams: this broker accepts at most {self.limits.streams:,} streams")
-            attributes = wanted.schema.declared()
-            order = wanted.disorder, wanted.lateness, wanted.speculation, wanted.idle
-            unit, sequence = wanted.time_unit, wanted.sequence
-            engine.add_stream(wanted.name, attributes, wanted.key, *order, unit, sequence)
-            self._record(StreamDeclared(wanted.name, attributes, wanted.key, *order, unit, sequence))
+            engine.add_stream(*wanted.arguments())
+            self._record(StreamDeclared(*wanted.arguments()))
         elif not existing.includes(wanted):
             raise contradiction(existing, wanted)
         elif existing.time_unit is None and wanted.time_unit is not None and user.may("declare", wanted.name):
-            declared = existing.schema.declared()
-            order = existing.disorder, existing.lateness, existing.speculation, existing.idle
-            unit, sequence = wanted.time_unit, existing.sequence
-            engine.add_stream(existing.name, declared, existing.key, *order, unit, sequence)
-            self._record(StreamDeclared(existing.name, declared, existing.key, *order, unit, sequence))
+            stamped = replace(existing, time_unit=wanted.time_unit)
+            engine.add_stream(*stamped.arguments())
+            self._record(StreamDeclared(*stamped.arguments()))
         return [Send(key, Done(request.correlation))]
 
     def delete(self, user: User, name: str) -> Iterable[EngineResult]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
+from ..engine.inspection.waiting import ListedRun
 from ..events import ForetellError, Unsupported
 from ..wire import AskReasons, PermissionDenied
 from .admission import Admission
 from .consulting import Consulting
-from .engine_port import EnginePort, WaitingRunLook
+from .engine_port import EnginePort
 from .inputs_and_effects import ReasonsWanted
 from .permissions import User
 from .recent_results import RecentResults
@@ -107,11 +108,11 @@ class Watching:
             "found": self._recent.look(name, now) if values else [],
         }
 
-    def _runs(self, name: str, runs: Sequence[WaitingRunLook], forecast: bool) -> list[dict[str, Any]]:
+    def _runs(self, name: str, runs: Sequence[ListedRun], forecast: bool) -> list[dict[str, Any]]:
         chances: dict[str, float | None] = {}
         return [self._run(name, run, chances if forecast else None) for run in runs]
 
-    def _run(self, name: str, run: WaitingRunLook, chances: dict[str, float | None] | None) -> dict[str, Any]:
+    def _run(self, name: str, run: ListedRun, chances: dict[str, float | None] | None) -> dict[str, Any]:
         line: dict[str, Any] = {
             "key": run.key, "automaton": run.automaton, "state": run.state, "begun": run.begun, "events": run.events,
         }  # fmt: skip

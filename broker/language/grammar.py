@@ -6,7 +6,7 @@ A language supplies its grammar file, its reader and its words. Every mistake in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -18,7 +18,7 @@ from ..events.errors import QueryError
 from ..events.instant import UNITS
 from ..events.nearest import nearest, suggestion
 from .diagnostics import Misread, query_error, quoted
-from .expression import ExpressionReader, place
+from .expression import KEYWORDS, ExpressionReader, place
 from .limits import check_depth, check_text
 from .shorthand import check_parts
 
@@ -41,14 +41,17 @@ _COMPARING: Final = frozenset({"IN", "BETWEEN", "LIKE", "MATCHES", "CIDR", "IS"}
 class Words:
     """The names of a language's terminals in errors.
 
-    `labels` names each terminal, in the order of lists; a terminal without a label is not listed. `keywords` are all
-    reserved words, each the name of its terminal. `names` are the terminals of names, each with the keywords that the
-    user may have meant instead.
+    `labels` names each terminal, in the order of lists; a terminal without a label is not listed. `meant`: of some
+    terminals of names, the keywords that the user may have meant instead.
     """
 
     labels: Mapping[str, str]
-    keywords: frozenset[str]
-    names: Mapping[str, tuple[str, ...]]
+    meant: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def keywords(self) -> frozenset[str]:
+        """All reserved words, each the name of its terminal."""
+        return KEYWORDS | {terminal for terminal, label in self.labels.items() if label.upper() == terminal}
 
 
 @cache
@@ -94,7 +97,7 @@ def _stray(words: Words, text: str, error: UnexpectedCharacters) -> QueryError:
 def _unexpected(words: Words, text: str, error: UnexpectedToken) -> QueryError:
     token, previous, accepted = error.token, _previous(error), _accepted(error)
     if previous is not None and not nearest(token, _continuing(words, accepted)):
-        meant = nearest(previous, words.names.get(previous.type, ()))
+        meant = nearest(previous, words.meant.get(previous.type, ()))
         if meant is not None and meant != previous.upper():
             message = f"unknown keyword {quoted(previous)}; did you mean {quoted(meant)}?"
             return query_error(text, place(previous), message)
@@ -112,7 +115,7 @@ def _hint(words: Words, token: Token, previous: Token | None, accepted: frozense
         return "; comparisons do not chain, join them with AND"
     if previous is not None and previous.type == "PERCENTAGE" and after_operand:
         return "; digits directly before % make a percentage, a space between them a remainder"
-    if previous is not None and previous.type in words.names and previous.upper() in words.keywords:
+    if previous is not None and previous.upper() in words.keywords and previous.type not in words.keywords:
         return f"; {quoted(previous)} before it was read as a name"
     return suggestion(token, _continuing(words, accepted))
 

@@ -7,14 +7,12 @@ from typing import Any, Final, final
 
 from lark import Token, Transformer
 
-from .expression import KEYWORDS, LABELS
+from .expression import LABELS
 from .grammar import Words, parser_of, read
 from .syntax import Expression
 
 _WORDS: Final = Words(
-    labels=MappingProxyType({**LABELS, "$END": "the end of the predicate"}),
-    keywords=frozenset(KEYWORDS),
-    names=MappingProxyType({"NAME": ()}),
+    MappingProxyType({**LABELS, "$END": "the end of the predicate"}),
 )
 
 

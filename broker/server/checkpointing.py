@@ -62,7 +62,7 @@ class Checkpointing:
         elif writing.ended:
             self._end(writing)
             if writing.refused is None and not syncing:
-                store.retain({}, now)
+                store.retain(now)
         elif not self._given and store.journal.durable >= writing.position:
             self._given = True
             self._worker.give(writing)

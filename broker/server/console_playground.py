@@ -9,10 +9,10 @@ What each user may have is asked of the loop, with their permissions; the journa
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -27,6 +27,7 @@ from ..events import StreamDefinition
 from ..kernel import Kernel, User
 from ..language.subscription import SubscriptionDefinition
 from ..language.subscription_text import stream_lines, subscription_lines
+from .console_subscription import LoopQuestions
 from .loop import wall_clock
 
 STREAMS_MAX: Final = 16
@@ -36,18 +37,12 @@ MINUTES_MAX: Final = 366 * 24 * 60
 _MINUTE: Final = 60_000_000
 
 
-class AskLoop(Protocol):
-    """Asks the loop for the user of a request. Raises HTTPException."""
-
-    def __call__(self, request: Request, question: Callable[[Kernel, User], Any], /) -> Awaitable[Any]: ...
-
-
 @final
 class ConsolePlayground:
     """The routes. `who`: the name of the user who asks; `journal`: its folder, if there is one."""
 
     def __init__(
-        self, pages: PlaygroundPages, ask: AskLoop, who: Callable[[Request], str], journal: Path | None
+        self, pages: PlaygroundPages, ask: LoopQuestions, who: Callable[[Request], str], journal: Path | None
     ) -> None:
         self._pages = pages
         self._ask = ask

@@ -17,7 +17,7 @@ broker (rehearsal). Not here: who looks, and what is only looked at (console_pag
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 from starlette.concurrency import run_in_threadpool
@@ -36,6 +36,7 @@ from ..language.subscription import SubscriptionDefinition
 from ..wire import Administer, Failure, Forget, Message, Publish, Subscribe, Unsubscribe, Update
 from ..wire import administration_messages as administered
 from ..wire.limits import CREDITS_MAX
+from .console_subscription import LoopQuestions
 from .inside_clients import Asked
 from .loop import Broker
 from .rehearsal import REHEARSAL_SECONDS_MAX, told
@@ -49,16 +50,13 @@ _OPTIONS: Final = {"lineage": bool, "report": str, "forecast": dict, "results": 
 """Of a subscription, as its file has them."""
 _STATUS: Final = {"permission": 403, "unknown-stream": 404, "unknown-subscription": 404, "busy": 503, "session": 503}
 
-Put = Callable[[Request, Callable[[Kernel, User], Any]], Awaitable[Any]]
-"""Asks the loop a question of the user who looks. Raises HTTPException."""
-
 
 @final
 class ConsoleWriting:
     """The answers. `allowed`: whether anything may be changed. `name`: of the user who looks; `put`: asks the loop."""
 
     def __init__(
-        self, broker: Broker, allowed: bool, name: Callable[[Request], str], put: Put, patience_seconds: float
+        self, broker: Broker, allowed: bool, name: Callable[[Request], str], put: LoopQuestions, patience_seconds: float
     ) -> None:
         self._broker = broker
         self._allowed = allowed

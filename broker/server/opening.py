@@ -119,10 +119,7 @@ def _missing(state: ReplicatedState, wanted: Engine, model: str | None) -> Itera
     engine = state.engine
     for stream in wanted.streams.values():
         existing = engine.streams.get(stream.name)
-        declared = StreamDeclared(
-            stream.name, stream.schema.declared(), stream.key, stream.disorder, stream.lateness, stream.speculation,
-            stream.idle, stream.time_unit, stream.sequence,
-        )  # fmt: skip
+        declared = StreamDeclared(*stream.arguments())
         if existing is None:
             yield declared
             continue

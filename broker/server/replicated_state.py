@@ -120,8 +120,6 @@ class ReplicatedState:
             case ModelChanged(of, text):
                 engine.load_model(read_model(text, f"record {position}"))
                 self.model = of
-            case _:
-                raise Damaged(f"record {position}: this version makes no {type(record).__name__}, found one")
 
     def save(self) -> bytes:
         """Serialise the state for `restore`. O(runs + receipts + results of cursors)."""

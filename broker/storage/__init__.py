@@ -9,7 +9,6 @@ from __future__ import annotations
 from .errors import Damaged, Occupied, StorageError, StorageFailed, StorageFull
 from .files import Files, Folder
 from .journal import Journal, Sync
-from .records import Record
 from .recovery import RecoverableState, Recovery
 from .retention import Retention
 from .settings import Durability
@@ -22,7 +21,6 @@ __all__ = [
     "Folder",
     "Journal",
     "Occupied",
-    "Record",
     "Recovery",
     "Retention",
     "RecoverableState",

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, final
 
+from ..kernel.records import Record
 from . import checkpoint as checkpoints_of
 from .checkpoint import KEPT, Checkpoint, checkpoints
 from .errors import Damaged
 from .files import Files
-from .records import Record, decode
+from .records import decode
 from .scanning import JournalEntry
 from .segments import Survey
 

@@ -12,15 +12,15 @@ waits for the disk. The broker holds effects back until `safe` has reached the l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, Protocol, final
 
+from ..kernel.records import Record
 from . import checkpoint as checkpoints_of
 from .checkpoint import Checkpoint, checkpoints
 from .errors import Damaged
 from .files import UNFINISHED, Files
 from .journal import Journal, Sync
-from .records import CursorOvertaken, Record, encode
+from .records import encode
 from .recovery import RecoverableState, Recovery, recover
 from .retention import plan
 from .segments import survey
@@ -201,22 +201,11 @@ class Store:
         if writing.refused is None:
             self._checkpoints = [writing.position, *self._checkpoints[: checkpoints_of.KEPT - 1]]
 
-    def retain(self, cursors: Mapping[str, int], now: int) -> list[tuple[int, CursorOvertaken]]:
-        """Remove segments according to retention; a record for each cursor that has lost records.
-
-        `cursors`: the last acknowledged position of each durable cursor. The returned records are durable before
-        anything is removed; the caller replays them into the state.
-        """
+    def retain(self, now: int) -> None:
+        """Remove segments according to retention."""
         needed_after = self._checkpoints[-1] if len(self._checkpoints) >= checkpoints_of.KEPT else 0
         journal = self.journal
-        decided = plan(journal.sealed, journal.active_bytes, needed_after, cursors, self._settings.retention, now)
-        overtaken: list[tuple[int, CursorOvertaken]] = []
-        for each in decided.overtaken:
-            record = CursorOvertaken(each.cursor, each.first, each.last)
-            overtaken.append((self.append(record, now), record))
-        journal.sync()  # so that a cursor's loss is known after a crash, too
-        journal.remove(decided.remove)
-        return overtaken
+        journal.remove(plan(journal.sealed, journal.active_bytes, needed_after, self._settings.retention, now))
 
     def statistics(self) -> dict[str, Any]:
         return {

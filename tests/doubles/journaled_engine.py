@@ -6,8 +6,7 @@ from typing import Any, cast
 
 from broker.engine import Engine
 from broker.events import Disorder, TimeUnit
-from broker.storage.engine_digest import engine_digest
-from broker.storage.records import (
+from broker.kernel.records import (
     AttributeAdded,
     BatchTaken,
     GapDeclared,
@@ -23,6 +22,7 @@ from broker.storage.records import (
     TimeWasReset,
     Updated,
 )
+from broker.storage.engine_digest import engine_digest
 
 
 class JournaledEngine:

@@ -296,22 +296,3 @@ def test_the_demonstration_ends_by_itself_with_a_summary() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "Notifications" in done.stdout
     assert re.search(r"[\d,]+ events, \d+ notifications", done.stdout)
-
-
-@pytest.mark.verify
-def test_the_demonstration_in_disorder_withdraws_and_ends_with_what_is_final() -> None:
-    done = subprocess.run(
-        command("demo", "--disorder", "--seconds", "0"),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    # The counts are those of tests/unit/command/test_command_demo_disorder.py.
-    for row in (r"held-up +│ +90 │ +29 │ +61", r"recovered +│ +26 │ +9 │ +17", r"spreading +│ +49 │ +24 │ +25"):
-        assert re.search(row, done.stdout)
-    assert re.search(r"  withdrawn  .*told (\d+ h )?\d+ min ago, until .* left", done.stdout)
-    assert re.search(r"  final      all that was due before \d\d:\d\d: \d+ match(es)? more", done.stdout)
-    assert "1,681 departures, 165 matches, 62 withdrawn" in " ".join(done.stdout.split())

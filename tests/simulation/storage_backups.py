@@ -10,9 +10,9 @@ from random import Random
 from doubles.ledger import Ledger
 from doubles.simulated_files import SimulatedFiles, Site
 
+from broker.kernel.records import StreamRemoved
 from broker.storage import Durability, Store
 from broker.storage.copying import copy
-from broker.storage.records import ClockTick
 
 IDENTITY = b"b" * 16
 SETTINGS = Durability(segment_bytes=400, growth_bytes=300, record_bytes=100)
@@ -42,7 +42,7 @@ def back_up(seed: int, skipped: Site | None = None) -> set[Site]:
     def work() -> None:
         if random.random() < 0.2:
             store.reserve()
-            record = ClockTick(random.randrange(9))
+            record = StreamRemoved(str(random.randrange(9)))
             ledger.replay(store.append(record, 0), 0, record)
             chains[ledger.position] = ledger.chain
             store.commit(0)

@@ -12,9 +12,9 @@ from random import Random
 from doubles.ledger import Ledger
 from doubles.simulated_files import SimulatedFiles, forgetful
 
+from broker.kernel.records import Record, StreamRemoved, SubscriptionRemoved
 from broker.storage import Damaged, Durability, Store
 from broker.storage.examination import examine
-from broker.storage.records import ClockTick, Record, SubscriptionRemoved
 
 IDENTITY = b"fedcba9876543210"
 SETTINGS = Durability(segment_bytes=400, growth_bytes=300, record_bytes=100)
@@ -49,7 +49,7 @@ def sample(seed: int, records: int = 25, checkpoints: tuple[int, ...] = ()) -> S
     store.recover(ledger)
     chains = [ledger.chain]
     for number in range(records):
-        record: Record = SubscriptionRemoved("x" * random.randrange(60)) if number % 3 else ClockTick(number)
+        record: Record = SubscriptionRemoved("x" * random.randrange(60)) if number % 3 else StreamRemoved(str(number))
         store.reserve()
         position = store.append(record, 1_000 + number)
         ledger.replay(position, 1_000 + number, record)

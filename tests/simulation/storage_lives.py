@@ -13,12 +13,11 @@ from random import Random
 from doubles.ledger import Ledger
 from doubles.simulated_files import PowerLoss, SimulatedFiles, Site
 
+from broker.kernel.records import CursorMoved, Record, StreamRemoved, SubscriptionRemoved
 from broker.storage import Durability, Retention, StorageFailed, StorageFull, Store
-from broker.storage.records import ClockTick, CursorMoved, Record, SubscriptionRemoved, decode
 from broker.storage.settings import FSYNC
 
 IDENTITY = b"0123456789abcdef"
-CURSORS = ("ann", "ben")
 
 
 class History:
@@ -45,8 +44,6 @@ class History:
         self.durable = 0  # the position that has to be found again after a loss of power
         self.must = 0  # the same after what has happened
         self.announced = 0  # the checkpoint that has to be found again
-        self.ledger = Ledger()  # of the life that has ended
-        self.retaining = False  # whether it ended while the store was telling cursors
         self.events: dict[str, int] = {}
 
     def met(self, event: str, count: int = 1) -> None:
@@ -109,10 +106,6 @@ class History:
         ledger = Ledger()
         recovery = store.recover(ledger)
         found = store.journal.position
-        if self.retaining:
-            for entry in store.journal.read(max(store.journal.first, len(self.written)) - 1):
-                self.appended(self.ledger, entry.position, decode(entry.kind, entry.payload), entry.time)
-            self.retaining = False
         assert recovery.aside == (), "no checkpoint is damaged"
         assert recovery.checkpoint >= self.announced, "a checkpoint that was announced is found"
         assert self.must <= found < len(self.written), (
@@ -120,12 +113,10 @@ class History:
         )
         assert ledger.position == found
         assert ledger.chain == self.written[found], "an exact prefix"
-        self.check_cursors(store, ledger)
         del self.written[found + 1 :], self.times[found + 1 :]
         self.times[0] = store.journal.time if found == 0 else self.times[0]  # when the journal was begun
         assert self.times[found] == store.journal.time
         self.durable, self.announced = found, recovery.checkpoint
-        self.ledger = ledger
         store.check_invariants()
         self.met("started")
         self.met("cut", recovery.torn)
@@ -142,13 +133,9 @@ class History:
                     self.announced = made.position
                     self.met("checkpoints")
             case 1:
-                self.retaining = True
-                for position, told in store.retain(dict(ledger.cursors), self.now):
-                    self.appended(ledger, position, told)
-                    self.met("overtaken")
-                self.retaining = False
-                assert journal.durable == journal.position
-                self.check_cursors(store, ledger)
+                first = journal.first
+                store.retain(self.now)
+                self.met("removed", journal.first > first)
             case 2:
                 self.check_reading(store, ledger)
             case 3:
@@ -170,7 +157,7 @@ class History:
                     assert journal.durable >= sync.position
 
     def append(self, store: Store, ledger: Ledger) -> None:
-        record = self.record(ledger, store.journal.first - 1)
+        record = self.record()
         before = store.journal.position
         try:
             store.reserve()
@@ -181,28 +168,21 @@ class History:
             store.reserve()  # there is room again, and it goes on
         self.appended(ledger, store.append(record, self.now), record)
 
-    def record(self, ledger: Ledger, oldest: int) -> Record:
+    def record(self) -> Record:
         match self.random.randrange(6):
             case 0:
-                cursor = self.random.choice(CURSORS)
-                return CursorMoved(
-                    cursor, self.random.randrange(ledger.cursors.get(cursor, oldest), ledger.position + 1)
-                )
+                return CursorMoved("c", self.random.randrange(100))
             case 1:
                 return SubscriptionRemoved("s" * self.random.randrange(0, 150))
             case _:
-                return ClockTick(self.random.randrange(100))
+                return StreamRemoved(str(self.random.randrange(100)))
 
-    def appended(self, ledger: Ledger, position: int, record: Record, time: int | None = None) -> None:
+    def appended(self, ledger: Ledger, position: int, record: Record) -> None:
         assert position == len(self.written)
-        self.times.append(max(self.now if time is None else time, self.times[-1]))
+        self.times.append(max(self.now, self.times[-1]))
         ledger.replay(position, self.times[-1], record)
         self.written.append(ledger.chain)
         self.met("records")
-
-    def check_cursors(self, store: Store, ledger: Ledger) -> None:
-        for cursor, done in ledger.cursors.items():
-            assert done >= store.journal.first - 1, f"{cursor} has lost records and was not told"
 
     def check_reading(self, store: Store, ledger: Ledger) -> None:
         journal = store.journal

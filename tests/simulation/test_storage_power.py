@@ -40,7 +40,7 @@ def test_nothing_that_was_told_is_lost() -> None:
             raise
         met.update(history.events)
     expected = {
-        "records", "started", "cut", "from a checkpoint", "checkpoints", "overtaken", "full", "full at the start",
+        "records", "started", "cut", "from a checkpoint", "checkpoints", "removed", "full", "full at the start",
         "failed", "closed", "power lost", "power lost within",
     }  # fmt: skip
     assert {event for event, count in met.items() if count} == expected

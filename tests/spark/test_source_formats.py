@@ -15,8 +15,8 @@ from doubles.broker_process import broker_process
 from broker.command.archive import archive, open_journal
 from broker.command.shell import perform
 from broker.events import DefinitionError, ForetellError, Schema, StreamDefinition
+from broker.kernel.records import BatchTaken, Punctuated, StreamDeclared
 from broker.storage import Durability, Folder, Store
-from broker.storage.records import BatchTaken, Punctuated, StreamDeclared
 from client import Client
 from spark_bridge import History, register
 from spark_bridge.history.form import arrow_schema, batch_of, columns_of

@@ -59,7 +59,7 @@ def foretell(place: Path, command: str) -> int:
 
 
 def prepared(place: Path) -> None:
-    command = "prepare subs.toml --history ticks.csv --out hist --column name=symbol --slice-rows 150"
+    command = "prepare subs.toml --history ticks.csv --out hist --column symbol=name --slice-rows 150"
     assert foretell(place, command) == 0
 
 
@@ -118,7 +118,7 @@ def test_rows_that_are_no_events_are_counted(
 ) -> None:
     with (place / "ticks.csv").open("a") as file:
         file.write("1200,d,much\n")
-    command = "prepare subs.toml --history ticks.csv --out hist --column name=symbol"
+    command = "prepare subs.toml --history ticks.csv --out hist --column symbol=name"
     assert foretell(place, command) == 2
     errors = capsys.readouterr().err
     assert errors.count("\n") == 1
@@ -139,7 +139,7 @@ def started(place: Path, command: list[str], **environment: str) -> subprocess.C
 
 @pytest.mark.verify
 def test_a_session_of_its_own_is_quiet(place: Path) -> None:
-    arguments = "prepare subs.toml --history ticks.csv --out hist --column name=symbol --master local[1]"
+    arguments = "prepare subs.toml --history ticks.csv --out hist --column symbol=name --master local[1]"
     command = [sys.executable, "-m", "broker.command", *arguments.split(), "--conf", "spark.driver.memory=512m"]
     done = started(place, [*command, "--spark-log", "spark.log"], PYTHONPATH=os.environ["PYTHONPATH"])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

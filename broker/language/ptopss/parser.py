@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, final
 
-from lark import Token, Transformer
+from lark import Token
 
-from ...events.errors import EventError
-from ...events.instant import parse_duration
 from ...events.nearest import suggestion
+from ..clauses import ClauseReader, nodes
 from ..diagnostics import Misread, quoted
-from ..expression import KEYWORDS, LABELS, name_of, place
+from ..expression import LABELS, name_of, place
 from ..grammar import Words, parser_of, read
 from ..limits import OPERANDS_MAX
 from ..syntax import And, ComparisonExpression, Expression, Name
@@ -41,7 +40,7 @@ from .syntax import (
 )
 
 _WORDS: Final = Words(
-    labels=MappingProxyType(
+    MappingProxyType(
         {
             "FROM": "FROM",
             "STREAM": "a stream",
@@ -62,8 +61,6 @@ _WORDS: Final = Words(
             "$END": "the end of the query",
         }
     ),
-    keywords=KEYWORDS | {"FROM", "BY", "MATCH", "WITHIN", "PUBLISH"},
-    names=MappingProxyType({"STREAM": (), "ATTRIBUTE": (), "OPERAND": (), "NAME": (), "PUBLISHED": ()}),
 )
 _IN_A_DEFINITION: Final = re.compile(r"--[^\n]*|[A-Za-z0-9_]+|,")
 _JOINS_ONLY: Final = "expected a $variable only in 'attribute = $variable', joined by AND to the rest of the predicate"
@@ -91,7 +88,7 @@ _Operand: TypeAlias = Expression | _Variable
 
 
 @final
-class _PtopssReader(Transformer[Token, PtopssQuery]):
+class _PtopssReader(ClauseReader):
     """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> PtopssQuery:
@@ -107,19 +104,6 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
             if stream in streams[:index]:
                 raise Misread(stream.at, f"expected each stream once after FROM, found {stream.name!r} twice")
         return streams
-
-    def partition(self, children: list[Token]) -> tuple[Name, ...]:
-        names = tuple(Name(None, name_of(token), place(token)) for token in children[1:])
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                raise Misread(name.at, f"expected each attribute once after BY, found {name.attribute!r} twice")
-        return names
-
-    def within(self, children: list[Any]) -> tuple[int | None, int]:
-        return children[1] if children else (None, -1)
-
-    def publish(self, children: list[Token]) -> str | None:
-        return name_of(children[1]) if children else None
 
     def definition(self, children: list[Any]) -> Definition:
         defined, predicate = children
@@ -159,12 +143,6 @@ class _PtopssReader(Transformer[Token, PtopssQuery]):
             raise Misread(place(sign), f"expected a comparison, found {quoted(sign)}; did you mean {meant}?")
         first, second = self.taken([minuend]), self.taken([subtrahend])
         return ConditionExpression(first, second, sign.value, duration[0], place(at), duration[1])
-
-    def length(self, children: list[Token]) -> tuple[int, int]:
-        try:
-            return parse_duration(" ".join(children)), place(children[0])
-        except EventError as error:
-            raise Misread(place(children[0]), str(error)) from None
 
     def below_zero(self, children: list[Token]) -> int:
         found = quoted("".join(children[:2]))
@@ -208,9 +186,9 @@ def _split(predicate: _Operand) -> tuple[tuple[JoinExpression, ...], Expression 
         if _is_join(conjunct):
             joins.append(_join(conjunct))
         else:
-            variable = next(_variables(conjunct), None)
-            if variable is not None:
-                raise Misread(variable.at, f"{_JOINS_ONLY}, found '${variable.name}' elsewhere")
+            variables = [node for node in nodes(conjunct) if isinstance(node, _Variable)]
+            if variables:
+                raise Misread(variables[-1].at, f"{_JOINS_ONLY}, found '${variables[-1].name}' elsewhere")
             rest.append(conjunct)
     if len(rest) <= 1:
         return tuple(joins), rest[0] if rest else None
@@ -247,19 +225,6 @@ def _join(comparison: Any) -> JoinExpression:
     if not isinstance(attribute, Name):
         raise Misread(attribute.at, f"expected an attribute on the other side of '${variable.name}', found none")
     return JoinExpression(attribute, variable.name, variable.at)
-
-
-def _variables(root: object) -> Iterator[_Variable]:
-    """Yield the variables of a tree, without recursion, because the depth of the tree is not checked yet."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, _Variable):
-            yield node
-        elif isinstance(node, tuple):
-            waiting.extend(node)
-        else:
-            waiting.extend(getattr(node, slot) for slot in getattr(node, "__slots__", ()))
 
 
 def _check_names(definitions: list[Definition], pattern: Pattern) -> None:

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from lark import Token, Transformer
+from lark import Token
 
-from ...events.errors import EventError
-from ...events.instant import parse_duration
 from ...events.nearest import suggestion
+from ..clauses import ClauseReader, length_of, nodes
 from ..diagnostics import Misread, quoted
-from ..expression import KEYWORDS, LABELS, member_of, name_of, place
+from ..expression import LABELS, member_of, name_of, place
 from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX
 from ..syntax import And, Call, Expression, MemberAccess, Name
@@ -41,7 +40,7 @@ from .syntax import (
 )
 
 _WORDS: Final = Words(
-    labels=MappingProxyType(
+    MappingProxyType(
         {
             "PATTERN": "PATTERN",
             "SEQ": "SEQ",
@@ -73,18 +72,6 @@ _WORDS: Final = Words(
             "$END": "the end of the query",
         }
     ),
-    keywords=frozenset(
-        {
-            *("PATTERN", "SEQ", "WHERE", "WITHIN", "RETURN", "AS", "OUTPUT", "PUBLISH"),
-            *KEYWORDS,
-        }
-    ),
-    names=MappingProxyType(
-        {
-            **dict.fromkeys(("STREAM", "VARIABLE", "STRATEGY", "ATTRIBUTE", "ALIAS", "MODE", "PUBLISHED"), ()),
-            "NAME": (),
-        }
-    ),
 )
 AGGREGATES: Final = ("avg", "sum", "min", "max", "count", "first", "last")
 _OF_SEVERAL: Final = ("avg", "sum", "count", "first", "last")  # min and max are also functions of several arguments
@@ -109,7 +96,7 @@ class _Equivalence:
 
 
 @final
-class _SaseReader(Transformer[Token, SaseQuery]):
+class _SaseReader(ClauseReader):
     """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> SaseQuery:
@@ -129,7 +116,7 @@ class _SaseReader(Transformer[Token, SaseQuery]):
             publish=publish,
             at=place(pattern) if within is None else within[1],
         )
-        for node in _nodes((query.conditions, query.items)):
+        for node in nodes((query.conditions, query.items)):
             if isinstance(node, _Equivalence):
                 raise Misread(node.at, "expected '[…]' only as a condition of its own, joined to the others by AND")
             if isinstance(node, MemberAccess):
@@ -199,10 +186,7 @@ class _SaseReader(Transformer[Token, SaseQuery]):
     def within(self, children: list[Token]) -> tuple[int, int] | None:
         if not children:
             return None
-        try:
-            return parse_duration(" ".join(children[1:])), place(children[1])
-        except EventError as error:
-            raise Misread(place(children[1]), str(error)) from None
+        return length_of(children[1:]), place(children[1])
 
     def returned(self, children: list[Any]) -> tuple[ReturnItem, ...]:
         if len(children) > ITEMS_MAX + 1:
@@ -222,12 +206,6 @@ class _SaseReader(Transformer[Token, SaseQuery]):
                 return mode
         found = f"{quoted(token)}{suggestion(token, OUTPUTS)}"
         raise Misread(place(token), f"expected all, nonoverlap or compressed, found {found}")
-
-    def publish(self, children: list[Token]) -> str | None:
-        return name_of(children[1]) if children else None
-
-    def member(self, children: list[Token]) -> MemberAccess:
-        return member_of(children)
 
     def subscripted(self, children: list[Any]) -> MemberAccess:
         variable, subscript, _, attribute = children
@@ -335,16 +313,3 @@ def _conjuncts(predicate: Any) -> Iterator[Any]:
             waiting.extend(reversed(node.operands))
         else:
             yield node
-
-
-def _nodes(root: object) -> Iterator[object]:
-    """Yield all nodes without recursion, in an order that does not matter for a valid query."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            waiting.extend(reversed(node))
-        elif not isinstance(node, str):
-            yield node
-            slots = getattr(node, "__slots__", ())
-            waiting.extend(getattr(node, slot) for slot in reversed(slots))

@@ -9,17 +9,15 @@ has, and that only a formula has quantifiers. It does not look up streams and at
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any, Final, final
 
-from lark import Token, Transformer
+from lark import Token
 
-from ...events.errors import EventError
-from ...events.instant import parse_duration
 from ...events.nearest import suggestion
+from ..clauses import ClauseReader, length_of, nodes
 from ..diagnostics import Misread, quoted
-from ..expression import KEYWORDS, LABELS, ExpressionReader, member_of, name_of, place
+from ..expression import LABELS, ExpressionReader, name_of, place
 from ..grammar import Words, parser_of, read
 from ..limits import ITEMS_MAX, REPETITIONS_MAX
 from ..syntax import (
@@ -69,7 +67,7 @@ _KEYWORDS: Final = (
     *("WHERE", "KEEP", "AGGREGATE", "AS", "PUBLISH", "EVENTS", "DISTINCT", "SET", "IMPLIES", "IFF"),
 )
 _WORDS: Final = Words(
-    labels=MappingProxyType(
+    MappingProxyType(
         {
             "STREAM": "a stream",
             "VARIABLE": "a variable",
@@ -92,10 +90,6 @@ _WORDS: Final = Words(
             **{word: word for word in _KEYWORDS},
             "$END": "the end of the query",
         }
-    ),
-    keywords=KEYWORDS | {*_KEYWORDS, "ANY"},
-    names=MappingProxyType(
-        dict.fromkeys(("STREAM", "ATTRIBUTE", "VARIABLE", "MODE", "FUNCTION", "ALIAS", "PUBLISHED", "NAME"), ())
     ),
 )
 _BOUNDS: Final = re.compile(r"\{\s*([0-9]+)\s*(,\s*([0-9]*)\s*)?\}")
@@ -125,7 +119,7 @@ def parse(text: str) -> WindowQuery:
 
 
 @final
-class _WindowReader(Transformer[Token, WindowQuery]):
+class _WindowReader(ClauseReader):
     """Methods are named after the grammar's alternatives; children are in the order of the text, keywords included."""
 
     def query(self, children: list[Any]) -> WindowQuery:
@@ -139,13 +133,6 @@ class _WindowReader(Transformer[Token, WindowQuery]):
                 raise Misread(aggregate.at, message)
         mode: Keep = "each" if keep is None else keep[0]
         return WindowQuery(name_of(stream), partition, windows, mode, aggregates, publish, place(stream))
-
-    def partition(self, children: list[Token]) -> tuple[Name, ...]:
-        names = tuple(Name(None, name_of(token), place(token)) for token in children[1:])
-        for at, name in enumerate(names):
-            if name in names[:at]:
-                raise Misread(name.at, f"expected each attribute once after BY, found {name.attribute!r} twice")
-        return names
 
     # --- windows ------------------------------------------------------------------------------------------------
 
@@ -192,10 +179,7 @@ class _WindowReader(Transformer[Token, WindowQuery]):
         return WindowSize(amount, events, place(number))
 
     def length(self, children: list[Token]) -> int:
-        try:
-            return parse_duration(" ".join(children))
-        except EventError as error:
-            raise Misread(place(children[0]), str(error)) from None
+        return length_of(children)
 
     def marked(self, children: list[Any]) -> MarkedWindows:
         word, first, _, last, _, formula = children
@@ -214,9 +198,6 @@ class _WindowReader(Transformer[Token, WindowQuery]):
                 return mode, place(children[1])
         found = f"{quoted(children[1])}{suggestion(children[1].lower(), KEEPS)}"
         raise Misread(place(children[1]), f"expected {', '.join(KEEPS[:-1])} or {KEEPS[-1]}, found {found}")
-
-    def publish(self, children: list[Token]) -> str | None:
-        return name_of(children[1]) if children else None
 
     # --- regular expressions ------------------------------------------------------------------------------------
 
@@ -287,9 +268,6 @@ class _WindowReader(Transformer[Token, WindowQuery]):
 
     def negation(self, children: list[Any]) -> Any:
         return ExpressionReader().negation(children)
-
-    def member(self, children: list[Token]) -> MemberAccess:
-        return member_of(children)
 
     def previous(self, children: list[Token]) -> MemberAccess:
         word, variable, _, attribute = children
@@ -366,18 +344,3 @@ def _only_events(root: Expression) -> None:
         if isinstance(node, FORMULA_NODES):
             message = "expected a condition on one event; quantifiers and IN join these in START x, END y WHERE"
             raise Misread(node.at, message)
-
-
-def nodes(root: object) -> Iterator[object]:
-    """Yield all nodes of an expression, in an order that does not matter for a valid query.
-
-    Without recursion, because the depth of the tree may not be checked yet.
-    """
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tuple):
-            waiting.extend(reversed(node))
-        elif not isinstance(node, str):
-            yield node
-            waiting.extend(getattr(node, slot) for slot in reversed(getattr(node, "__slots__", ())))

@@ -76,7 +76,7 @@ def test_so_do_events_with_a_stream(capsys: pytest.CaptureFixture[str]) -> None:
     assert results("--events enveloped.jsonl", capsys) == ROWS
 
 
-def test_csv_by_columns_has_them_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_without_quotes_has_them_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert results("--events plain.csv --stream S", capsys) == [("cmd", [], [], None), (None, None, [], [])]
 
 

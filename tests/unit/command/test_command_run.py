@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from doubles.opened_events import open_events
@@ -17,6 +17,7 @@ from broker.command.column_rows import ColumnRows
 from broker.command.complaint import BadInput
 from broker.command.results import JsonLines, ResultWriter
 from broker.command.run import finish, match_events
+from broker.engine import Engine
 from broker.events import Row, Schema, StreamDefinition, check_rows, check_times
 
 TICK = StreamDefinition("Tick", Schema.declare({"n": "int"}))
@@ -67,9 +68,7 @@ class EchoEngine:
 
         assert results is None
 
-    def publish_columns(
-        self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None
-    ) -> list[Echo]:
+    def publish_columns(self, stream: str, columns: Any, times: Any, ids: Any = None, starts: Any = None) -> list[Echo]:
         return self.publish(stream, times, list(ColumnRows(columns, list(columns), len(times))), ids, starts)
 
     def unsubscribe(self, name: str) -> list[Echo]:
@@ -116,8 +115,8 @@ def run(folder: Path, content: str) -> tuple[EchoEngine, list[str], str]:
     try:
         with open_events(str(path), engine.streams) as reading:
             results = ResultWriter(JsonLines(output))
-            match_events(engine, reading, results)
-            finish(engine, results)
+            match_events(cast(Engine, engine), reading, results)
+            finish(cast(Engine, engine), results)
     except BadInput as error:
         complaint = str(error).removeprefix(f"{path}: ")
     return engine, [json.loads(line)["id"] for line in output.getvalue().splitlines()], complaint
@@ -207,8 +206,8 @@ def test_every_format_gives_the_same_results(tmp_path: Path) -> None:
             output, engine = io.StringIO(), EchoEngine()
             with open_events(str(tmp_path / f"e.{suffix}"), engine.streams) as reading:
                 results = ResultWriter(JsonLines(output))
-                match_events(engine, reading, results)
-                finish(engine, results)
+                match_events(cast(Engine, engine), reading, results)
+                finish(cast(Engine, engine), results)
             rows = ["publish 1000", "publish 1000", "publish 500"]
             assert engine.calls == (["publish 2500"] if suffix == "parquet" else rows)
             yield output.getvalue()
@@ -227,4 +226,4 @@ def test_a_row_of_parquet_is_named_as_such(tmp_path: Path) -> None:
         pytest.raises(BadInput, match=r"e\.parquet: row 2: stream 'Tick': expected a time of 2 or later, found 1"),
         open_events(path, engine.streams) as reading,
     ):
-        match_events(engine, reading, ResultWriter(JsonLines(io.StringIO())))
+        match_events(cast(Engine, engine), reading, ResultWriter(JsonLines(io.StringIO())))

@@ -20,7 +20,7 @@ from broker.engine import Engine
 from broker.events import DefinitionError, ForetellError
 from broker.forecast.model_file import write_model
 from broker.kernel import Effects
-from broker.kernel.records import ClockTick, StreamDeclared
+from broker.kernel.records import StreamDeclared, StreamRemoved
 from broker.server import Broker, ServerConfiguration, check, read_configuration
 from broker.server.durability_gate import DurabilityGate
 from broker.server.logs import LOG
@@ -368,7 +368,7 @@ def test_a_broker_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
     monkeypatch.setattr(files._OpenFile, "allocate", full)
 
     while (busy := gate.refusal()) is None:
-        gate.hold(Effects([], [ClockTick(1)] * 9), 0)
+        gate.hold(Effects([], [StreamRemoved("1")] * 9), 0)
     assert re.search(r"the disk is full .*: the broker accepts nothing until there is room", str(busy))
     assert busy.retry > 0
     assert gate.statistics()["refused_full"] == 1

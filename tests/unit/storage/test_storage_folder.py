@@ -20,9 +20,9 @@ from broker.command.copied_folder import copied_folder
 from broker.command.fsck import fsck
 from broker.command.restore import restore
 from broker.events import ForetellError
+from broker.kernel.records import StreamRemoved
 from broker.storage import Damaged, Durability, Folder, Occupied, Store
 from broker.storage.examination import examine
-from broker.storage.records import ClockTick
 
 IDENTITY = b"d" * 16
 SETTINGS = Durability(segment_bytes=2_000, growth_bytes=1_000, record_bytes=200)
@@ -32,7 +32,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from broker.storage import Durability, Folder, Store
-from broker.storage.records import ClockTick
+from broker.kernel.records import StreamRemoved
 from doubles.ledger import Ledger
 
 settings = Durability(segment_bytes=2_000, growth_bytes=1_000, record_bytes=200)
@@ -42,7 +42,7 @@ store.recover(ledger)
 while True:
     for _ in range(3):
         store.reserve()
-        record = ClockTick(store.journal.position + 1)
+        record = StreamRemoved(str(store.journal.position + 1))
         ledger.replay(store.append(record, 0), 0, record)
     print(store.commit(0), flush=True)
     if ledger.position % 30 == 0:
@@ -60,7 +60,7 @@ def started(path: Path) -> tuple[Store, Ledger]:
 def append(store: Store, ledger: Ledger, count: int) -> None:
     for _ in range(count):
         store.reserve()
-        record = ClockTick(store.journal.position + 1)
+        record = StreamRemoved(str(store.journal.position + 1))
         ledger.replay(store.append(record, 0), 0, record)
     store.commit(0)
 
@@ -143,7 +143,7 @@ def test_killed_processes_lose_nothing_that_was_told(tmp_path: Path) -> None:
     chain: dict[int, bytes] = {0: b""}
     model = Ledger()
     for position in range(1, 20_000):
-        model.replay(position, 0, ClockTick(position))
+        model.replay(position, 0, StreamRemoved(str(position)))
         chain[position] = model.chain
     for _ in range(KILLS):
         writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "data")], stdout=subprocess.PIPE)

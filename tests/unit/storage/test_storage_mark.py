@@ -9,11 +9,11 @@ import pytest
 from doubles.ledger import Ledger
 from doubles.simulated_files import SimulatedFiles, forgetful
 
+from broker.kernel.records import StreamRemoved
 from broker.storage import Damaged, Durability, Store, framing
 from broker.storage.copying import copy
 from broker.storage.examination import examine
 from broker.storage.mark import MARK, SLOT_BYTES, read_mark
-from broker.storage.records import ClockTick
 from broker.storage.segments import segment_names
 
 IDENTITY = b"m" * 16
@@ -33,7 +33,7 @@ def filled(closed: bool) -> SimulatedFiles:
     store = store_of(files)
     for number in range(1, RECORDS + 1):
         store.reserve()
-        store.append(ClockTick(number), number)
+        store.append(StreamRemoved(str(number)), number)
         store.commit(number)
     if closed:
         store.close()

@@ -10,20 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.messages import event_columns_of
 
-from broker.storage import Damaged
-from broker.storage.records import (
-    KINDS,
+from broker.kernel.records import (
     AttributeAdded,
     BatchTaken,
-    ClockTick,
     CursorAdded,
     CursorMoved,
-    CursorOvertaken,
     CursorPlaced,
     CursorSetAside,
     DeadLettersSettled,
     GapDeclared,
-    LimitsChanged,
     ModelChanged,
     Punctuated,
     Record,
@@ -36,9 +31,9 @@ from broker.storage.records import (
     SubscriptionReplaced,
     TimeWasReset,
     Updated,
-    decode,
-    encode,
 )
+from broker.storage import Damaged
+from broker.storage.records import KINDS, decode, encode
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 TEXT = st.text(max_size=20)
@@ -96,7 +91,6 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
     st.builds(AttributeAdded, TEXT, TEXT, TEXT),
     st.builds(StreamRemoved, TEXT),
     st.builds(SubscriptionReplaced, TEXT, TEXT, TEXT, st.booleans()),
-    st.builds(ClockTick, INTEGERS),
     st.builds(Punctuated, INTEGERS, TEXT_OR_NONE, TEXT_OR_NONE, TEXT_OR_NONE, st.none() | INTEGERS),
     st.builds(Retracted, st.lists(INTEGERS, max_size=3), TEXT_OR_NONE, st.none() | INTEGERS, REFUSED),
     st.builds(GapDeclared, TEXT, INTEGERS, INTEGERS, TEXT_OR_NONE, st.none() | INTEGERS),
@@ -104,14 +98,12 @@ RECORDS: st.SearchStrategy[Any] = st.one_of(
         Updated, TEXT, TEXTS, TEXTS, st.none() | INTEGERS, st.none() | INTEGERS, TEXT_OR_NONE, st.none() | INTEGERS
     ),
     st.builds(StreamClocked, TEXT, st.booleans()),
-    st.builds(LimitsChanged, st.dictionaries(TEXT, INTEGERS, max_size=3)),
     st.builds(ModelChanged, TEXT, TEXT),
     st.builds(CursorMoved, TEXT, st.none() | INTEGERS),
     st.builds(CursorPlaced, TEXT, INTEGERS),
     st.builds(CursorAdded, TEXT, TEXT, TEXT, INTEGERS, INTEGERS, INTEGERS, INTEGERS),
     st.builds(CursorSetAside, TEXT, INTEGERS, TEXT, INTEGERS, INTEGERS),
     st.builds(DeadLettersSettled, TEXT, st.lists(INTEGERS, max_size=3), st.booleans()),
-    st.builds(CursorOvertaken, TEXT, INTEGERS, INTEGERS),
     st.builds(TimeWasReset, TEXT, st.none() | INTEGERS),
 )
 
@@ -148,8 +140,8 @@ def columns_record(columns: Any, times: Any = (1, 2)) -> bytes:
     ("kind", "payload", "said"),
     [
         (99, b"", "expected a record of a kind that this version knows, found kind 99"),
-        (5, b"\xc1", "expected a ClockTick, found no msgpack"),
-        (5, msgpack.packb(["now"]), "expected the 1 fields of a ClockTick, found others"),
+        (23, b"\xc1", "expected a StreamRemoved, found no msgpack"),
+        (23, msgpack.packb([1]), "expected the 1 fields of a StreamRemoved, found others"),
         (14, msgpack.packb(["a", [[2]], True]), "expected a DeadLettersSettled with values of one type in a list"),
         (18, msgpack.packb([[1, "a"], None, None, []]), "expected a Retracted with values of one type in a list"),
         (18, msgpack.packb([[1], None, None, [[1, "a"]]]), "expected refusals in a Retracted, found something else"),

@@ -12,8 +12,15 @@ from doubles.simulated_files import PowerLoss, SimulatedFiles
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker.kernel.records import (
+    BatchTaken,
+    Record,
+    StreamDeclared,
+    StreamRemoved,
+    SubscriptionAdded,
+    SubscriptionRemoved,
+)
 from broker.storage import Damaged, Durability, StorageFull, Store
-from broker.storage.records import BatchTaken, ClockTick, Record, StreamDeclared, SubscriptionAdded, SubscriptionRemoved
 from broker.storage.recovery import compare
 
 IDENTITY = b"r" * 16
@@ -132,7 +139,7 @@ def filled(identity: bytes = IDENTITY) -> SimulatedFiles:
     state = Ledger()
     store.recover(state)
     for number in range(1, 21):
-        state.replay(store.append(ClockTick(number), number), number, ClockTick(number))
+        state.replay(store.append(StreamRemoved(str(number)), number), number, StreamRemoved(str(number)))
         if number in (5, 15):
             store.checkpoint(state, number)
     store.close()
@@ -149,7 +156,7 @@ def test_an_unreadable_checkpoint_is_put_aside_and_kept() -> None:
     assert (recovery.checkpoint, recovery.position, recovery.replayed) == (5, 20, 15)
     assert f"{name}.bad" in files.names()
     assert next(iter(recovery.lines())).startswith(f"{name}: its digest is not that of its")
-    state.replay(store.append(ClockTick(21), 21), 21, ClockTick(21))
+    state.replay(store.append(StreamRemoved("21"), 21), 21, StreamRemoved("21"))
     store.checkpoint(state, 21)
     assert f"{5:020}.checkpoint" in files.names(), "the newest that could be read is still one of two"
 
@@ -184,7 +191,7 @@ def test_a_full_disk_makes_no_checkpoint_and_nothing_worse() -> None:
     store = Store(files, IDENTITY, SETTINGS, 0)
     state = Ledger()
     store.recover(state)
-    state.replay(store.append(ClockTick(21), 21), 21, ClockTick(21))
+    state.replay(store.append(StreamRemoved("21"), 21), 21, StreamRemoved("21"))
     files.capacity = 0
     with pytest.raises(StorageFull, match="a checkpoint of"):
         store.checkpoint(state, 21)

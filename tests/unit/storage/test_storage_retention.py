@@ -1,4 +1,4 @@
-"""What retention removes, from numbers alone; and in a store, that a cursor is told before anything is gone."""
+"""What retention removes, from numbers alone; and in a store, whose power goes meanwhile."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from doubles.ledger import Ledger
 from doubles.simulated_files import PowerLoss, SimulatedFiles
 
 from broker.events import DefinitionError
+from broker.kernel.records import StreamRemoved
 from broker.storage import Durability, Retention, Store
-from broker.storage.records import ClockTick, CursorMoved, CursorOvertaken
-from broker.storage.retention import Extent, Overtaken, plan
+from broker.storage.retention import Extent, plan
 
 SEGMENTS = [Extent(f"s{n}", 10 * n + 1, 10 * n + 10, 100, 1_000 * (n + 1)) for n in range(5)]
 ALL = 1_000
@@ -37,14 +37,8 @@ ALL = 1_000
     ],
 )
 def test_segments_go_whole_from_the_old_end(limits: Retention, now: int, needed_after: int, removed: int) -> None:
-    found = plan(SEGMENTS, 50, needed_after, {}, limits, now)
-    assert found.remove == tuple(extent.name for extent in SEGMENTS[:removed])
-
-
-def test_cursors_that_lose_something_are_named() -> None:
-    cursors = {"done": 20, "new": 0, "middle": 15, "ahead": 40}
-    found = plan(SEGMENTS, 50, ALL, cursors, Retention(age=1_000), 3_500)
-    assert found.overtaken == (Overtaken("middle", 16, 20), Overtaken("new", 1, 20))
+    found = plan(SEGMENTS, 50, needed_after, limits, now)
+    assert found == [extent.name for extent in SEGMENTS[:removed]]
 
 
 def test_limits_are_checked() -> None:
@@ -55,55 +49,24 @@ def test_limits_are_checked() -> None:
 SETTINGS = Durability(segment_bytes=300, growth_bytes=300, record_bytes=100, retention=Retention(age=10))
 
 
-def with_a_slow_cursor() -> tuple[SimulatedFiles, Store]:
-    files = SimulatedFiles(Random(0))
-    store = Store(files, bytes(16), SETTINGS, 0)
-    ledger = Ledger()
-    store.recover(ledger)
-    for number in range(1, 41):
-        record = CursorMoved("slow", 0) if number == 1 else ClockTick(number)
-        store.reserve()
-        ledger.replay(store.append(record, number), number, record)
-        if number in (20, 30):
-            store.checkpoint(ledger, number)
-    return files, store
-
-
-def test_a_cursor_is_told_what_it_has_missed() -> None:
-    files, store = with_a_slow_cursor()
-    told = store.retain({"slow": 0}, 10**9)
-    first = store.journal.first
-    assert told == [(41, CursorOvertaken("slow", 1, first - 1))]
-    assert 1 < first <= 21, "the older checkpoint is held"
-    files.lose_power()
-    recovered = Ledger()
-    Store(files, bytes(16), SETTINGS, 0).recover(recovered)
-    assert recovered.cursors == {"slow": first - 1}
-
-
-def test_nothing_is_removed_before_it_is_durable_that_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, store = with_a_slow_cursor()
-    durable: list[int] = []
-    remove = SimulatedFiles.remove
-
-    def watched(files: SimulatedFiles, name: str) -> None:
-        durable.append(store.journal.durable)
-        remove(files, name)
-
-    monkeypatch.setattr(SimulatedFiles, "remove", watched)
-    ((position, _),) = store.retain({"slow": 0}, 10**9)
-    assert durable
-    assert min(durable) >= position
-
-
-def test_it_is_told_wherever_the_power_goes() -> None:
-    for after in range(12):
-        files, store = with_a_slow_cursor()
+def test_a_store_starts_after_a_loss_of_power_wherever_it_was_removing_segments() -> None:
+    for after in (*range(12), None):
+        files = SimulatedFiles(Random(0))
+        store = Store(files, bytes(16), SETTINGS, 0)
+        ledger = Ledger()
+        store.recover(ledger)
+        for number in range(1, 41):
+            record = StreamRemoved(str(number))
+            store.reserve()
+            ledger.replay(store.append(record, number), number, record)
+            if number in (20, 30):
+                store.checkpoint(ledger, number)
         files.losing_power_after = after
         with suppress(PowerLoss):
-            store.retain({"slow": 0}, 10**9)
+            store.retain(10**9)
+        assert store.journal.first <= 21, "the older checkpoint is held"
+        assert after is not None or store.journal.first > 1
         files.lose_power()
         recovered = Ledger()
-        store = Store(files, bytes(16), SETTINGS, 0)
-        store.recover(recovered)
-        assert recovered.cursors.get("slow", 0) >= store.journal.first - 1
+        Store(files, bytes(16), SETTINGS, 0).recover(recovered)
+        assert recovered.position >= 30
