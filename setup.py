@@ -55,6 +55,7 @@ HOT_MODULES: Final = (
     "broker/events/networks.py",
     "broker/events/packed_numbers.py",
     "broker/events/packed_rows.py",
+    "broker/events/row_columns.py",
     "broker/events/short_texts.py",
     "broker/events/text_automaton.py",
     "broker/events/text_codes.py",

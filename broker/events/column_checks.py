@@ -36,6 +36,7 @@ from .batch import (
 from .coded_texts import CodedTexts
 from .errors import EventError, shown
 from .event_columns import EventColumns
+from .row_columns import GREATEST, USUAL, packed_column
 from .schema import Attribute, Row, Value
 from .stream import StreamDefinition
 from .text_codes import text_codes, text_column
@@ -43,8 +44,6 @@ from .validation import check_rows, encodable, misfit, texts_fit, unknown_attrib
 
 FEW: Final = 256  # rows of which columns are worth making: of fewer, most texts may be new in each batch
 _WHOLE: Final = "bBhHiIlLqQnN"
-_GREATEST: Final = 2**63 - 1
-_USUAL: Final = 2**60
 _NO_COLUMNS: Final = (str, bytes, bytearray, Mapping, set, frozenset)
 
 
@@ -105,8 +104,10 @@ def _columns_of_values(stream: StreamDefinition, rows: list[Any]) -> list[Column
     tuples: list[tuple[Any, ...]] = rows
     columns: list[Column] = []
     for position, attribute in enumerate(stream.schema.attributes):
-        values: list[Any] = [each[position] for each in tuples]
-        column = column_of(attribute, values, stream)
+        column = packed_column(attribute, tuples, position) if COMPILED else None
+        if column is None:
+            values: list[Any] = [each[position] for each in tuples]
+            column = column_of(attribute, values, stream)
         if column is None:
             return None
         columns.append(column)
@@ -262,7 +263,7 @@ def _of_buffer(attribute: Attribute, view: memoryview) -> Column | None:
         if view.itemsize < 8 or kind in "qln":
             return IntegerColumn(widened(view))
         large: list[Any] = view.tolist()
-        return IntegerColumn(packed_integers(large)) if max(large, default=0) <= _GREATEST else None
+        return IntegerColumn(packed_integers(large)) if max(large, default=0) <= GREATEST else None
     if attribute.type == "bool" and kind == "?":
         truths: list[Any] = view.tolist()
         return ObjectColumn(truths)
@@ -298,7 +299,7 @@ def _integers(values: list[Any], nullable: bool) -> Column | None:
     nulls = False
     for value in values:
         if type(value) is int:
-            if not (-_USUAL < value < _USUAL or -_GREATEST - 1 <= value <= _GREATEST):
+            if not (-USUAL < value < USUAL or -GREATEST - 1 <= value <= GREATEST):
                 return None
         elif value is None and nullable:
             nulls = True
@@ -369,3 +370,5 @@ def _listed(stream: StreamDefinition, attribute: Attribute, given: Any) -> list[
         if hasattr(given, name):
             return list(getattr(given, name)())
     return list(given)
+
+

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from broker.engine import CodedTexts, Engine
-from broker.events import EventError, LateEvent
+from broker.events import EventError, LateEvent, Schema, StreamDefinition
+from broker.events.column_checks import column_of
+from broker.events.row_columns import packed_column
+from broker.events.text_codes import FIRST
 
 DECLARED = {"name": "string", "price": "float", "volume": "int", "open": "bool?", "note": "string?", "n": "int?"}
 DECLARED |= {"change": "float?"}
@@ -177,3 +182,45 @@ def test_what_is_missing_late_or_no_columns_is_refused() -> None:
         own.publish_columns("Stock", COLUMNS, pa.array([1, None, 3, 4], pa.timestamp("us")))
     with pytest.raises(EventError, match="expected timestamps of Arrow, found a column of its type string 'd:5,2'"):
         own.publish_columns("Stock", COLUMNS, pa.array([1, 2, 3, 4], pa.decimal128(5, 2)))
+
+
+_VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.floats(),
+    st.integers(-(2**64), 2**64),
+    st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**60, float("nan"), 10**400]),
+    st.text(max_size=9),
+    st.sampled_from(["a", "IBM", "a longer text", "\ud800", b"bytes"]),
+)
+_PLAIN = {"float": st.floats(allow_nan=False), "int": st.integers(-(2**63), 2**63 - 1), "string": st.text()}
+
+
+@given(
+    st.sampled_from(["float", "int", "string", "bool"]),
+    st.booleans(),
+    st.one_of(
+        st.lists(_VALUES, max_size=6),
+        st.sampled_from(["float", "int", "string"]).flatmap(
+            lambda kind: st.lists(_PLAIN[kind], max_size=80)
+        ),
+    ),
+)
+def test_packed_columns_of_rows_are_those_of_their_values(kind: str, nullable: bool, values: list[Any]) -> None:
+    """Where there are any; and there are, where all values are plain and few texts differ."""
+    stream = StreamDefinition("S", Schema.declare({"x": "int", "y": f"{kind}{'?' * nullable}"}))
+    attribute = stream.schema.attributes[1]
+    made = packed_column(attribute, [(0, value) for value in values], 1)
+    expected = column_of(attribute, values, stream)
+    if made is not None:
+        assert expected is not None
+        assert [(type(each), each) for each in made.values()] == [(type(each), each) for each in expected.values()]
+    elif kind != "bool" and None not in values and len(values) <= FIRST:
+        assert expected is None
+
+
+def test_texts_most_of_which_differ_are_left_to_the_list() -> None:
+    attribute = Schema.declare({"x": "string"}).attributes[0]
+    for count, left in ((FIRST, False), (FIRST + 1, True)):
+        assert (packed_column(attribute, [(f"t{at}",) for at in range(count)], 0) is None) == left
+    assert packed_column(attribute, [(f"t{at % 9}",) for at in range(500)], 0) is not None
