@@ -77,11 +77,12 @@ def rewritten(
     rounds = 0
     while again and rounds < ROUNDS_MAX:
         again, rounds = False, rounds + 1
-        facts = Facts(automaton, widths)  # they stay true in a round, as runs stay the same or become fewer
+        # They stay true in a round, as runs stay the same or become fewer; of slots, until the last rules renumber them.
+        facts = Facts(automaton, widths)
         for rule in rules:
             automaton, count = rule.apply(automaton, facts)
             if count:
                 counts[rule.name] = counts.get(rule.name, 0) + count
                 again = again or not rule.last
-                facts = facts if rule.runs else Facts(automaton, widths)
+                facts = facts if rule.runs and not rule.last else Facts(automaton, widths)
     return Rewriting(automaton, tuple([(rule.name, counts[rule.name]) for rule in RULES if rule.name in counts]))

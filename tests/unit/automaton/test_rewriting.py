@@ -483,6 +483,15 @@ def test_a_stream_whose_times_are_read_is_timed() -> None:
     ]
 
 
+def test_a_time_is_read_where_slots_before_it_are_gone() -> None:
+    asked = "skip_till_next_match(a, b, c) { b.time - c.time > -9 AND c.name > %s.time } WITHIN 6"
+    of_first, of_second = [
+        normalised(sase(f"PATTERN SEQ(Stock a, Quote b, Quote c) WHERE {asked % name}")) for name in "ab"
+    ]
+    assert of_first.streams() == ["Stock with time", "Quote"]
+    assert of_second.streams() == ["Stock", "Quote with time"]
+
+
 def test_no_bound_is_a_window_beside_what_is_forbidden() -> None:
     plain = ptopss("FROM Stock a: name = 'A' b: name = 'B' MATCH (a; b) @(t(b) - t(a) <= 5 s)")
     kill = Arc(0, 0, plain.arcs[0].guard, kind=Kind.KILL, operand=0)
