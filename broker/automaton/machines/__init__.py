@@ -10,17 +10,7 @@ from .boolean_machine import BooleanMachine
 from .decomposition import MASTER, Machines, Placed, PlacedMachine, Trigger, machines_of
 from .drawing import machine_lines, machines_diagram, merged_diagram, merged_lines
 from .merging import Merged, MergedGate, MergedState, merge
-from .state_machine import (
-    Case,
-    Instance,
-    Link,
-    LinkKind,
-    StateMachine,
-    Symbol,
-    TimeCondition,
-    build_state_machine,
-    live_instances,
-)
+from .state_machine import Case, StateMachine, Symbol, TimeCondition
 from .tree import Gate, MachineTree, Primitive
 
 __all__ = [
@@ -28,9 +18,6 @@ __all__ = [
     "BooleanMachine",
     "Case",
     "Gate",
-    "Instance",
-    "Link",
-    "LinkKind",
     "PlacedMachine",
     "MachineTree",
     "Machines",
@@ -43,8 +30,6 @@ __all__ = [
     "Symbol",
     "TimeCondition",
     "Trigger",
-    "build_state_machine",
-    "live_instances",
     "machine_lines",
     "machines_diagram",
     "machines_of",

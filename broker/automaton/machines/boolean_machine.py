@@ -6,7 +6,6 @@ is one machine for each gate. Not here: which machine starts which (decompositio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -23,19 +22,6 @@ class BooleanMachine:
     gate: Gate
     inputs: tuple[Symbol, ...]
     conditions: tuple[TimeCondition, ...] = ()
-
-    def fires(self, matched: Sequence[int | None]) -> int | None:
-        """The time at which the gate fires, or None. `matched`: the time of each input's match since the start, or
-        None.
-
-        It is the time of the completing event, for OR of the first. Conditions are not tested.
-        """
-        times = [time for time in matched if time is not None]
-        match self.gate:
-            case Gate.AND:
-                return max(times) if len(times) == len(self.inputs) else None
-            case Gate.OR:
-                return min(times, default=None)
 
     def __str__(self) -> str:
         tests = "".join(f" @({condition.text})" for condition in self.conditions)

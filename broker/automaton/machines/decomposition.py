@@ -18,7 +18,7 @@ from ...algebra.normal_form import ALWAYS, describe_form
 from ...algebra.timed_stream import untimed
 from ...events.instant import format_duration
 from .boolean_machine import BooleanMachine
-from .state_machine import Address, Case, StateMachine, Symbol, TimeCondition, build_state_machine
+from .state_machine import Address, Case, StateMachine, Symbol, TimeCondition
 from .tree import Gate, GateNode, MachineTree, Node, Series, WrittenCondition, symbols_of
 
 MASTER: Final = "master"
@@ -82,14 +82,6 @@ class Machines:
     @property
     def master(self) -> PlacedMachine:
         return self.machines[0]
-
-    @property
-    def state_machines(self) -> tuple[tuple[PlacedMachine, StateMachine], ...]:
-        return tuple((m, m.body) for m in self.machines if isinstance(m.body, StateMachine))
-
-    @property
-    def boolean_machines(self) -> tuple[tuple[PlacedMachine, BooleanMachine], ...]:
-        return tuple((m, m.body) for m in self.machines if isinstance(m.body, BooleanMachine))
 
     def children(self) -> tuple[dict[int, int], ...]:
         """For each machine its child machines: index by position of the symbol."""
@@ -172,7 +164,7 @@ class _Placement:
             addresses = ((climbed, *there[depth:]),)
             if condition.minuend == reference:
                 operator, duration = MIRRORED[operator], -duration
-        found = TimeCondition(case, addresses, operator, duration, reference, dependent, self.text(condition, case))
+        found = TimeCondition(case, addresses, operator, duration, self.text(condition, case))
         self.owned.append((owner, found))
         if case is not Case.APART:
             self.tests.setdefault(tested, []).append(found)
@@ -234,7 +226,7 @@ class _Placement:
                 if separator == ";":
                     terms.append([])
                 terms[-1].append(symbol)
-            body = build_state_machine(terms)
+            body = StateMachine(tuple(map(tuple, terms)))
         built[path] = (next(self.fresh) if path else MASTER, body)
         return body
 
