@@ -43,11 +43,6 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
-    operand: int
-
-
-@dataclass(frozen=True, slots=True)
 class Chain:
     """At least two parts; `separators[i]`, "," or ";", stands between part i and part i + 1.
 
@@ -73,7 +68,8 @@ class Either:
     parts: tuple[Structure, ...]
 
 
-Structure: TypeAlias = Leaf | Chain | Both | Either
+Structure: TypeAlias = int | Chain | Both | Either
+"""An operand is its own structure, as its index."""
 
 _ORDERS: Final[dict[type, Order]] = {Chain: "ordered", Both: "unordered", Either: "exclusive"}
 
@@ -132,22 +128,26 @@ class Composite:
     def _bound(self, structure: Structure) -> frozenset[int]:
         """The variables that every match of a structure binds."""
         match structure:
-            case Leaf(operand):
-                return frozenset(join.variable for join in self.operands[operand].joins)
+            case int():
+                return frozenset(join.variable for join in self.operands[structure].joins)
             case Chain(parts) | Both(parts):
                 return frozenset[int]().union(*map(self._bound, parts))
             case Either(parts):
                 return self._bound(parts[0]).intersection(*map(self._bound, parts[1:]))
 
 
+def parts_of(structure: Structure) -> tuple[Structure, ...]:
+    """The parts of a structure; a single operand is its own only part."""
+    return (structure,) if isinstance(structure, int) else structure.parts
+
+
 def leaves(structure: Structure) -> Iterator[int]:
     """The operands of a structure, in the order of the text."""
-    match structure:
-        case Leaf(operand):
-            yield operand
-        case Chain(parts) | Both(parts) | Either(parts):
-            for part in parts:
-                yield from leaves(part)
+    if isinstance(structure, int):
+        yield structure
+    else:
+        for part in structure.parts:
+            yield from leaves(part)
 
 
 def order(structure: Structure, one: int, other: int) -> Order:
@@ -156,11 +156,9 @@ def order(structure: Structure, one: int, other: int) -> Order:
     Chain: ordered, as their indices are; Both: unordered; Either: exclusive, no match has events for both. Linear in
     the structure times its depth.
     """
-    match structure:
-        case Leaf(operand):
-            raise ValueError(f"expected operands {one} and {other} in one structure, found {operand} alone")
-        case Chain(parts) | Both(parts) | Either(parts):
-            for part in parts:
-                if {one, other}.issubset(leaves(part)):
-                    return order(part, one, other)
-            return _ORDERS[type(structure)]
+    if isinstance(structure, int):
+        raise ValueError(f"expected operands {one} and {other} in one structure, found {structure} alone")
+    for part in structure.parts:
+        if {one, other}.issubset(leaves(part)):
+            return order(part, one, other)
+    return _ORDERS[type(structure)]

@@ -24,7 +24,7 @@ from ..normal_form import ALWAYS, NEVER, Form, normalise
 from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, partitioned_streams, refuse, type_family
 from ..terms import Attribute, Side, Term, check_plain
-from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, VariableJoin
+from .composite import Both, Chain, Composite, Condition, Either, Operand, Structure, VariableJoin
 from .constant_conditions import condition_text, decided, reason_for
 
 
@@ -148,7 +148,7 @@ class _CompositeLowering:
 def _structure(pattern: cs.Pattern, index: dict[str, int]) -> Structure:
     match pattern:
         case cs.PrimitiveDeclaration(name):
-            return Leaf(index[name])
+            return index[name]
         case cs.Timed(part):
             return _structure(part, index)
         case cs.SequenceExpression(parts, separators):

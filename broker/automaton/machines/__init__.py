@@ -6,12 +6,12 @@ automaton (constructions.composite). Everything is an immutable value or a pure 
 
 from __future__ import annotations
 
-from .boolean_machine import BooleanMachine
+from .boolean_machine import BooleanMachine, Gate
 from .decomposition import MASTER, Machines, Placed, PlacedMachine, Trigger, machines_of
 from .drawing import machine_lines, machines_diagram, merged_diagram, merged_lines
 from .merging import Merged, MergedGate, MergedState, merge
 from .state_machine import Case, StateMachine, Symbol, TimeCondition
-from .tree import Gate, MachineTree, Primitive
+from .tree import MachineTree, Primitive
 
 __all__ = [
     "MASTER",

@@ -7,10 +7,11 @@ is one machine for each gate. Not here: which machine starts which (decompositio
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, TypeAlias, final
 
 from .state_machine import Symbol, TimeCondition
-from .tree import Gate
+
+Gate: TypeAlias = Literal["AND", "OR"]
 
 
 @final
@@ -25,4 +26,4 @@ class BooleanMachine:
 
     def __str__(self) -> str:
         tests = "".join(f" @({condition.text})" for condition in self.conditions)
-        return f" {self.gate.value} ".join(map(str, self.inputs)) + tests
+        return f" {self.gate} ".join(map(str, self.inputs)) + tests

@@ -190,7 +190,7 @@ def _inputs(gate: MergedGate) -> str:
             case GateFeed(number):
                 shown.append(f"G{number}")
     tests = "".join(f" @({condition.text})" for condition in gate.body.conditions)
-    return f" {gate.body.gate.value} ".join(shown) + tests
+    return f" {gate.body.gate} ".join(shown) + tests
 
 
 def _names(names: list[str]) -> str:
