@@ -34,7 +34,7 @@ class Primitive:
 @dataclass(frozen=True, slots=True)
 class MachineTree:
     """A whole pattern. `names` and `primitives` by operand; `results` has an attribute for each variable; `remarks`
-    report redundant conditions; `grouped`: a sequence was written in parentheses within a sequence."""
+    report redundant conditions."""
 
     sources: tuple[PartitionedStream, ...]
     names: tuple[str, ...]
@@ -44,7 +44,6 @@ class MachineTree:
     conditions: tuple[Condition, ...]
     within: int | None
     remarks: tuple[str, ...] = ()
-    grouped: bool = False
 
 
 def divided(node: Structure) -> tuple[Dividing, tuple[Structure, ...]]:

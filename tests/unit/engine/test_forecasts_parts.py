@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies.forecast_chains import in_sequence
 
 from broker.algebra.ptopss.composite import Both, Chain, Composite
 from broker.algebra.ptopss.lowering import lower
@@ -25,7 +26,6 @@ from broker.forecast import joint
 from broker.forecast.calibration import load_calibration
 from broker.forecast.chain import MarkovChain
 from broker.forecast.chain import TransitionRow as Chances
-from broker.forecast.combining import in_sequence
 from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import read_model, write_model
 from broker.forecast.parts import division

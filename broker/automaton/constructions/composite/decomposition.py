@@ -23,7 +23,6 @@ def decompose(composite: Composite) -> MachineTree:
         composite.conditions,
         composite.within,
         tuple(remarks(composite)),
-        isinstance(composite.structure, Chain) and any(isinstance(part, Chain) for part in composite.structure.parts),
     )
 
 
