@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from ..algebra.ptopss.composite import leaves
+from ..algebra.structure import leaves
 from ..automaton.automaton import Automaton, Report
 from ..automaton.constructions.composite import automaton_of
 from ..automaton.machines.tree import Dividing, divided, part_of

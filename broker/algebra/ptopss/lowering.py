@@ -23,8 +23,9 @@ from ...language.ptopss import syntax as cs
 from ..normal_form import ALWAYS, NEVER, Form, normalise
 from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, partitioned_streams, refuse, type_family
+from ..structure import Both, Chain, Condition, Either, Structure
 from ..terms import Attribute, Side, Term, check_plain
-from .composite import Both, Chain, Composite, Condition, Either, Operand, Structure, VariableJoin
+from .composite import Composite, Operand, VariableJoin
 from .constant_conditions import condition_text, decided, reason_for
 
 

@@ -15,7 +15,8 @@ from typing import TypeAlias
 from ...events.schema import Row, Value
 from ..functions import compare
 from ..semantics import Environment, Occurrence, holds
-from .composite import Both, Chain, Composite, Condition, Either, Operand, Structure, order
+from ..structure import Both, Chain, Condition, Either, Structure, order
+from .composite import Composite, Operand
 
 Event: TypeAlias = tuple[str, int, Row]
 """Stream, time and attributes, also of other streams; times do not fall from one event to the next."""

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, final
 
 from ...algebra.functions import MIRRORED
 from ...algebra.normal_form import ALWAYS, describe_form
-from ...algebra.ptopss.composite import Both, Chain, Condition, Either, Structure, parts_of
+from ...algebra.structure import Both, Chain, Condition, Either, Structure, parts_of
 from ...algebra.timed_stream import untimed
 from ...events.instant import format_duration
 from .boolean_machine import BooleanMachine

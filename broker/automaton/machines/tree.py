@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from ...algebra.normal_form import Form
 from ...algebra.partitioned_stream import PartitionedStream
-from ...algebra.ptopss.composite import Both, Chain, Condition, Either, Structure, leaves
+from ...algebra.structure import Both, Chain, Condition, Either, Structure, leaves
 from ...events.schema import Schema
 
 Dividing: TypeAlias = Literal["AND", "OR", ";"]

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from strategies.composite_subscriptions import histories, lowered, subscriptions
 
-from broker.algebra.ptopss.composite import Both, Chain, Composite, Either, Structure
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower
 from broker.algebra.ptopss.semantics import Assignment, Event, binding, tuples
+from broker.algebra.structure import Both, Chain, Either, Structure
 from broker.events.schema import Row, Schema
 from broker.events.validation import row_from_mapping
 from broker.language.ptopss import parse

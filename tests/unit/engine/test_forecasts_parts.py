@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies.forecast_chains import in_sequence
 
-from broker.algebra.ptopss.composite import Both, Chain, Composite
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower
+from broker.algebra.structure import Both, Chain
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.composite import automaton_of_composite, decompose
 from broker.automaton.machines.tree import part_of

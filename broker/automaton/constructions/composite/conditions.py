@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from ....algebra.functions import MIRRORED
-from ....algebra.ptopss.composite import Condition, Order, order
+from ....algebra.structure import Condition, Order, order
 from ....algebra.terms import check_plain
 from ....events.errors import LimitExceeded
 from ....language.literal_orders import at_most, total

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from ....algebra.ptopss.composite import Both, Chain, Either, Structure, leaves
+from ....algebra.structure import Both, Chain, Either, Structure, leaves
 
 Configuration: TypeAlias = "int | tuple[Configuration, ...]"
 

@@ -6,8 +6,9 @@ automaton (construction).
 
 from __future__ import annotations
 
-from ....algebra.ptopss.composite import Both, Chain, Composite, Either, Operand, Structure
+from ....algebra.ptopss.composite import Composite, Operand
 from ....algebra.ptopss.constant_conditions import remarks
+from ....algebra.structure import Both, Chain, Either, Structure
 from ....algebra.timed_stream import source_in_use
 from ...machines.tree import MachineTree, Primitive
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ....algebra.ptopss.composite import Both, Chain, Either, Structure, parts_of
+from ....algebra.structure import Both, Chain, Either, Structure, parts_of
 
 Choices: TypeAlias = frozenset[tuple[int, int]]
 """Branches of ORs, each as (number of the OR in text order, branch)."""
