@@ -35,7 +35,6 @@ from .constructions.projection import project
 from .constructions.selection import select
 from .constructions.sequence import sequence
 from .constructions.source import internal_view, start, view
-from .constructions.union import union
 from .fragment import EventView, Fragment, composition
 
 STATES_MAX: Final = 256  # a subscription, over all its automata and internal streams
@@ -88,7 +87,9 @@ class _Compiler:
             case Projection():
                 return [project(expression, f) for f in self.fragments(expression.input)]
             case Union():
-                return union(self.fragments(expression.left), self.fragments(expression.right))
+                # NEXT and FOLD distribute over a union on their left: each left event is composed separately. On their
+                # right the next event is the earliest of all branches, so that the union becomes an internal stream.
+                return self.fragments(expression.left) + self.fragments(expression.right)
             case Sequence():
                 right = self.event_view(expression.right)
                 return [sequence(expression, f, right) for f in self.fragments(expression.left)]

@@ -1,37 +1,19 @@
-"""Combines the forecasts of several machines: AND, OR and sequences, from curves alone.
+"""Combines the forecasts of several machines: AND and OR, from curves alone.
 
-A curve is a list c[0..N]: the probability of a match within n steps (Passage.curve); a density is its differences.
-The corrections of P-ToPSS 5.2.3 are semantics 3.8 and forecasting 2.6-2.7:
+A curve is a list c[0..N]: the probability of a match within n steps (Passage.curve). The
+corrections of P-ToPSS 5.2.3 are semantics 3.8 and forecasting 2.6-2.7:
 
 - AND is the later of two completions, so cumulative probabilities are multiplied, a child that has completed
   being 1 from the start. The paper multiplies the chances of finishing exactly at one step.
 - OR is the earlier: one minus the product of the complements. The paper's sum exceeds 1.
-- One after another: the densities of the first passages are convolved. With the paper's probabilities of being
-  there a path is counted many times.
 
-All three suppose that the machines are independent. Machines that read the same events are not: then the result is an
-approximation, and Frechet's bounds hold whatever the dependence.
+One after another is one chain (series). Both suppose that the machines are independent. Machines that read the same
+events are not: then the result is an approximation, and Frechet's bounds hold whatever the dependence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-
-
-def density(curve: Sequence[float]) -> list[float]:
-    """The probability of a match at exactly n steps, from those of within n."""
-    return [later - earlier for earlier, later in zip([0.0, *curve[:-1]], curve)]
-
-
-def cumulative(chances: Sequence[float]) -> list[float]:
-    """The probability of a match within n steps, from those of at exactly n; never above 1, whatever the rounding."""
-    return [min(total, 1.0) for total in accumulate(chances)]
-
-
-def completed(horizon: int) -> list[float]:
-    """The curve of a child that has matched already."""
-    return [1.0] * (horizon + 1)
 
 
 def both(curves: Sequence[Sequence[float]]) -> list[float]:
@@ -45,18 +27,6 @@ def both(curves: Sequence[Sequence[float]]) -> list[float]:
 def either(curves: Sequence[Sequence[float]]) -> list[float]:
     """At least one of several independent machines has matched within n steps."""
     return [1.0 - missing for missing in both([[1.0 - p for p in curve] for curve in curves])]
-
-
-def in_sequence(curves: Sequence[Sequence[float]]) -> list[float]:
-    """One independent machine after the other has matched within n steps; each begins when the one before has ended.
-
-    O(machines x N**2). A machine that starts with the event that ended the one before has a density at 0.
-    """
-    found = density(curves[0])
-    for curve in curves[1:]:
-        step = density(curve)
-        found = [sum(found[m] * step[n - m] for m in range(n + 1)) for n in range(len(found))]
-    return cumulative(found)
 
 
 def both_bounds(curves: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:

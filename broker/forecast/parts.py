@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import Final, final
 
+from ..algebra.structure import leaves
 from ..automaton.automaton import Automaton, Report
 from ..automaton.constructions.composite import automaton_of
-from ..automaton.machines.tree import Dividing, divided, leaves, part_of
+from ..automaton.machines.tree import Dividing, divided, part_of
 from ..events.errors import DefinitionError
 from .states import States, states_of
 

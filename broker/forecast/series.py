@@ -1,7 +1,7 @@
 """Chains in series as one chain: where the first reaches its final state, the next begins.
 
-A first passage through the series is the convolution of the parts' first passages (combining.in_sequence), for all
-states of all parts and all horizons at once, in time linear in the horizon.
+A first passage through the series is the convolution of the parts' first passages, for all states of all parts and all
+horizons at once, in time linear in the horizon.
 
 Here: that chain, as of the estimates that it was made of. Not here: what the parts are (combination).
 """

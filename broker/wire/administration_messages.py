@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from . import shapes as s
 from .row import MessageRow
@@ -76,6 +76,8 @@ class Inspected:
 
 
 # ---- the table ----
+
+AdministrationMessage: TypeAlias = Inspect | Administer | Inspected
 
 ROWS: Final = (
     MessageRow(

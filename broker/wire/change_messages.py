@@ -8,7 +8,7 @@ as in Publish.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from . import shapes as s
 from .row import MessageRow
@@ -79,6 +79,8 @@ class DeclareGap:
 
 
 # ---- the table ----
+
+ChangeMessage: TypeAlias = Punctuate | Retract | Update | DeclareGap
 
 _NAMED: Final = s.optional(s.NAME)
 _REPEATED: Final = (_NAMED, s.optional(s.COUNT), s.optional(s.COUNT))

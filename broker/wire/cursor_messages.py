@@ -7,7 +7,7 @@ end and raise the version.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 from . import shapes as s
 from .row import MessageRow
@@ -103,6 +103,8 @@ class DeadLetters:
 
 
 # ---- the table ----
+
+CursorMessage: TypeAlias = Acknowledge | Forget | Refuse | ListDeadLetters | Settle | DeadLetters
 
 ROWS: Final = (
     MessageRow(13, Acknowledge, (s.NAME, s.COUNT, s.optional(s.COUNT)), answer=Done, when_full="refuse"),

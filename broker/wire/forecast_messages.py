@@ -7,7 +7,7 @@ end and raise the version.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from . import shapes as s
 from .row import MessageRow
@@ -43,6 +43,8 @@ class ProbabilityReport:
 
 
 # ---- the table ----
+
+ForecastMessage: TypeAlias = AskProbability | ProbabilityReport
 
 ROWS: Final = (
     MessageRow(19, AskProbability, (s.NAME, s.ARRAY, s.optional(s.HORIZON)), answer=ProbabilityReport, at_once=True),

@@ -19,86 +19,25 @@ from . import (
     stream_messages,
     subscription_messages,
 )
-from .administration_messages import Administer, Inspect, Inspected
-from .change_messages import DeclareGap, Punctuate, Retract, Update
-from .cursor_messages import Acknowledge, DeadLetters, Forget, ListDeadLetters, Refuse, Settle
-from .forecast_messages import AskProbability, ProbabilityReport
-from .reason_messages import AskReasons, Reasons
+from .administration_messages import AdministrationMessage
+from .change_messages import ChangeMessage, DeclareGap, Punctuate, Retract, Update
+from .cursor_messages import CursorMessage
+from .forecast_messages import ForecastMessage
+from .reason_messages import ReasonMessage
 from .row import MessageRow
-from .session_messages import (
-    Closing,
-    Done,
-    Failure,
-    Goodbye,
-    Hello,
-    Ping,
-    Pong,
-    Probe,
-    Statistics,
-    StatisticsReport,
-    Welcome,
-)
-from .stream_messages import AddStream, DescribeStream, ListStreams, Publish, Published, ResetTime, Streams, TimeReset
-from .subscription_messages import (
-    Credit,
-    Ended,
-    ListSubscriptions,
-    Notifications,
-    Subscribe,
-    Subscribed,
-    SubscribedMany,
-    SubscribeMany,
-    Subscriptions,
-    Unsubscribe,
-)
+from .session_messages import SessionMessage
+from .stream_messages import Publish, StreamMessage
+from .subscription_messages import Subscribe, SubscribeMany, SubscriptionMessage
 
 Message: TypeAlias = (
-    Hello
-    | Goodbye
-    | Ping
-    | AddStream
-    | Publish
-    | Subscribe
-    | Unsubscribe
-    | Credit
-    | DescribeStream
-    | ListStreams
-    | ListSubscriptions
-    | Statistics
-    | Acknowledge
-    | Forget
-    | Refuse
-    | ListDeadLetters
-    | Settle
-    | ResetTime
-    | AskProbability
-    | SubscribeMany
-    | Punctuate
-    | Retract
-    | Update
-    | DeclareGap
-    | Inspect
-    | Administer
-    | AskReasons
-    | Welcome
-    | Done
-    | Pong
-    | Published
-    | Subscribed
-    | Streams
-    | Subscriptions
-    | StatisticsReport
-    | Failure
-    | DeadLetters
-    | TimeReset
-    | ProbabilityReport
-    | SubscribedMany
-    | Inspected
-    | Reasons
-    | Notifications
-    | Probe
-    | Closing
-    | Ended
+    SessionMessage
+    | StreamMessage
+    | SubscriptionMessage
+    | CursorMessage
+    | ForecastMessage
+    | ChangeMessage
+    | AdministrationMessage
+    | ReasonMessage
 )
 
 Numbered: TypeAlias = Publish | Punctuate | Retract | Update | DeclareGap

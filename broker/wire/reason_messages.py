@@ -7,7 +7,7 @@ end and raise the version.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from . import shapes as s
 from .row import MessageRow
@@ -46,6 +46,8 @@ class Reasons:
 
 
 # ---- the table ----
+
+ReasonMessage: TypeAlias = AskReasons | Reasons
 
 ROWS: Final = (
     MessageRow(

@@ -7,7 +7,7 @@ end and raise the version.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from . import shapes as s
 from .row import MessageRow
@@ -140,6 +140,20 @@ class Closing:
 
 
 # ---- the table ----
+
+SessionMessage: TypeAlias = (
+    Hello
+    | Goodbye
+    | Ping
+    | Statistics
+    | Welcome
+    | Done
+    | Pong
+    | StatisticsReport
+    | Failure
+    | Probe
+    | Closing
+)
 
 _MICROSECONDS: Final = s.optional(s.COUNT)
 

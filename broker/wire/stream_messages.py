@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from . import shapes as s
 from .row import MessageRow
@@ -165,6 +165,17 @@ class Published:
 
 
 # ---- the table ----
+
+StreamMessage: TypeAlias = (
+    AddStream
+    | DescribeStream
+    | ListStreams
+    | ResetTime
+    | Publish
+    | Streams
+    | TimeReset
+    | Published
+)
 
 _NAMED: Final = s.optional(s.NAME)
 _MICROSECONDS: Final = s.optional(s.COUNT)

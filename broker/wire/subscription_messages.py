@@ -7,7 +7,7 @@ end and raise the version.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 from . import shapes as s
 from .row import MessageRow
@@ -239,6 +239,19 @@ class Ended:
 
 
 # ---- the table ----
+
+SubscriptionMessage: TypeAlias = (
+    Subscribe
+    | SubscribeMany
+    | Unsubscribe
+    | Credit
+    | ListSubscriptions
+    | Subscribed
+    | SubscribedMany
+    | Subscriptions
+    | Notifications
+    | Ended
+)
 
 _NAMED: Final = s.optional(s.NAME)
 _MICROSECONDS: Final = s.optional(s.COUNT)

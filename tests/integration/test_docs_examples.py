@@ -36,7 +36,6 @@ from broker.automaton.analyses import countable, window_bounds, window_chain, wi
 from broker.automaton.constructions.composite import conditions, exploration
 from broker.automaton.constructions.windows import classes, construction, determinisation, marked, regular
 from broker.automaton.diagram import draw
-from broker.automaton.machines import state_machine
 from broker.automaton.rewriting import alternatives, comparisons, facts, implied, known, moments, placement
 from broker.automaton.rewriting import table as rules
 from broker.automaton.rewriting import window as rule_of_windows
@@ -184,7 +183,6 @@ LIMIT_MODULES: Final = (
     normal_form,
     algebra_expansion,
     compilation,
-    state_machine,
     comparisons,
     moments,
     rule_of_windows,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import TypeAlias
 
 from hypothesis import strategies as st
@@ -48,6 +50,20 @@ def product(left: Matrix, right: Matrix) -> Matrix:
     """The product of two square matrices."""
     columns = list(zip(*right))
     return [[sum(a * b for a, b in zip(row, column)) for column in columns] for row in left]
+
+
+def density(curve: Sequence[float]) -> list[float]:
+    """The probability of a match at exactly n steps, from those of within n."""
+    return [later - earlier for earlier, later in zip([0.0, *curve[:-1]], curve)]
+
+
+def in_sequence(curves: Sequence[Sequence[float]]) -> list[float]:
+    """One independent machine after the other has matched within n steps; each begins when the one before has ended."""
+    found = density(curves[0])
+    for curve in curves[1:]:
+        step = density(curve)
+        found = [sum(found[m] * step[n - m] for m in range(n + 1)) for n in range(len(found))]
+    return [min(total, 1.0) for total in accumulate(found)]
 
 
 def power(matrix: Matrix, exponent: int) -> Matrix:

@@ -1,6 +1,6 @@
 """A P-ToPSS subscription in its typed form (P-ToPSS 3.1; semantics 3.1): what its meaning and its construction read.
 
-Here: operands, their order and their time conditions as values, and questions about the structure alone. Not here: what
+Here: operands and the whole as values. Their order and their time conditions: structure. Not here: what
 is a match (semantics), names and places of a text (language), machines of any kind.
 
 An operand is known by its index, which is its place in MATCH. A match assigns one event to each operand of the branches
@@ -9,15 +9,12 @@ that were taken, distinct events to distinct operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
 
 from ...events.schema import Attribute, Schema, ValueType
 from ..normal_form import Form
 from ..partitioned_stream import PartitionedStream
-
-Order: TypeAlias = Literal["ordered", "unordered", "exclusive"]
+from ..structure import Both, Chain, Condition, Either, Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,55 +37,6 @@ class Operand:
     guard: Form
     joins: tuple[VariableJoin, ...]
     source: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    operand: int
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """At least two parts; `separators[i]`, "," or ";", stands between part i and part i + 1.
-
-    `,`: the earliest event of the right part is the very next one after the latest of the left part; `;`: it is any
-    later one. A group in parentheses is a part of its own.
-    """
-
-    parts: tuple[Structure, ...]
-    separators: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """AND: all parts, at least two, in any order and interleaved, with distinct events."""
-
-    parts: tuple[Structure, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    """OR: exactly one part, of at least two, is taken; an event that fits two of them makes two matches."""
-
-    parts: tuple[Structure, ...]
-
-
-Structure: TypeAlias = Leaf | Chain | Both | Either
-
-_ORDERS: Final[dict[type, Order]] = {Chain: "ordered", Both: "unordered", Either: "exclusive"}
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """`t(minuend) - t(subtrahend) operator duration`, in microseconds, operands by index, as it was written.
-
-    Between unordered operands it is on the absolute difference; it holds where one of them has no event.
-    """
-
-    minuend: int
-    subtrahend: int
-    operator: str
-    duration: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,35 +80,9 @@ class Composite:
     def _bound(self, structure: Structure) -> frozenset[int]:
         """The variables that every match of a structure binds."""
         match structure:
-            case Leaf(operand):
-                return frozenset(join.variable for join in self.operands[operand].joins)
+            case int():
+                return frozenset(join.variable for join in self.operands[structure].joins)
             case Chain(parts) | Both(parts):
                 return frozenset[int]().union(*map(self._bound, parts))
             case Either(parts):
                 return self._bound(parts[0]).intersection(*map(self._bound, parts[1:]))
-
-
-def leaves(structure: Structure) -> Iterator[int]:
-    """The operands of a structure, in the order of the text."""
-    match structure:
-        case Leaf(operand):
-            yield operand
-        case Chain(parts) | Both(parts) | Either(parts):
-            for part in parts:
-                yield from leaves(part)
-
-
-def order(structure: Structure, one: int, other: int) -> Order:
-    """How two different operands of a structure stand to each other, which their first common ancestor decides.
-
-    Chain: ordered, as their indices are; Both: unordered; Either: exclusive, no match has events for both. Linear in
-    the structure times its depth.
-    """
-    match structure:
-        case Leaf(operand):
-            raise ValueError(f"expected operands {one} and {other} in one structure, found {operand} alone")
-        case Chain(parts) | Both(parts) | Either(parts):
-            for part in parts:
-                if {one, other}.issubset(leaves(part)):
-                    return order(part, one, other)
-            return _ORDERS[type(structure)]

@@ -7,8 +7,9 @@ from typing import Any
 
 from ...events.instant import format_duration
 from ...language.literal_orders import at_most
+from ..structure import Condition, Structure, order
 from ..terms import check_plain
-from .composite import Composite, Condition, Structure, order
+from .composite import Composite
 
 
 def remarks(composite: Composite) -> list[str]:

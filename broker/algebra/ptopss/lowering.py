@@ -23,8 +23,9 @@ from ...language.ptopss import syntax as cs
 from ..normal_form import ALWAYS, NEVER, Form, normalise
 from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, partitioned_streams, refuse, type_family
+from ..structure import Both, Chain, Condition, Either, Structure
 from ..terms import Attribute, Side, Term, check_plain
-from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, VariableJoin
+from .composite import Composite, Operand, VariableJoin
 from .constant_conditions import condition_text, decided, reason_for
 
 
@@ -148,7 +149,7 @@ class _CompositeLowering:
 def _structure(pattern: cs.Pattern, index: dict[str, int]) -> Structure:
     match pattern:
         case cs.PrimitiveDeclaration(name):
-            return Leaf(index[name])
+            return index[name]
         case cs.Timed(part):
             return _structure(part, index)
         case cs.SequenceExpression(parts, separators):

@@ -15,7 +15,8 @@ from typing import TypeAlias
 from ...events.schema import Row, Value
 from ..functions import compare
 from ..semantics import Environment, Occurrence, holds
-from .composite import Both, Chain, Composite, Condition, Either, Leaf, Operand, Structure, order
+from ..structure import Both, Chain, Condition, Either, Structure, order
+from .composite import Composite, Operand
 
 Event: TypeAlias = tuple[str, int, Row]
 """Stream, time and attributes, also of other streams; times do not fall from one event to the next."""
@@ -53,9 +54,9 @@ def partitions(composite: Composite, events: Sequence[Event]) -> list[list[int]]
 def arrangements(composite: Composite, structure: Structure, events: Sequence[Event]) -> list[Placed]:
     """All ways to place the operands of a structure, by guards, order, adjacency and distinctness alone."""
     match structure:
-        case Leaf(operand):
-            fits = composite.operands[operand]
-            return [{operand: at} for at, event in enumerate(events) if satisfies(composite, fits, event)]
+        case int():
+            fits = composite.operands[structure]
+            return [{structure: at} for at, event in enumerate(events) if satisfies(composite, fits, event)]
         case Either(parts):
             return [placed for part in parts for placed in arrangements(composite, part, events)]
         case Both(parts):

@@ -6,31 +6,18 @@ automaton (constructions.composite). Everything is an immutable value or a pure 
 
 from __future__ import annotations
 
-from .boolean_machine import BooleanMachine
+from .boolean_machine import BooleanMachine, Gate
 from .decomposition import MASTER, Machines, Placed, PlacedMachine, Trigger, machines_of
 from .drawing import machine_lines, machines_diagram, merged_diagram, merged_lines
 from .merging import Merged, MergedGate, MergedState, merge
-from .state_machine import (
-    Case,
-    Instance,
-    Link,
-    LinkKind,
-    StateMachine,
-    Symbol,
-    TimeCondition,
-    build_state_machine,
-    live_instances,
-)
-from .tree import Gate, MachineTree, Primitive
+from .state_machine import Case, StateMachine, Symbol, TimeCondition
+from .tree import MachineTree, Primitive
 
 __all__ = [
     "MASTER",
     "BooleanMachine",
     "Case",
     "Gate",
-    "Instance",
-    "Link",
-    "LinkKind",
     "PlacedMachine",
     "MachineTree",
     "Machines",
@@ -43,8 +30,6 @@ __all__ = [
     "Symbol",
     "TimeCondition",
     "Trigger",
-    "build_state_machine",
-    "live_instances",
     "machine_lines",
     "machines_diagram",
     "machines_of",

@@ -6,12 +6,12 @@ is one machine for each gate. Not here: which machine starts which (decompositio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, TypeAlias, final
 
 from .state_machine import Symbol, TimeCondition
-from .tree import Gate
+
+Gate: TypeAlias = Literal["AND", "OR"]
 
 
 @final
@@ -24,19 +24,6 @@ class BooleanMachine:
     inputs: tuple[Symbol, ...]
     conditions: tuple[TimeCondition, ...] = ()
 
-    def fires(self, matched: Sequence[int | None]) -> int | None:
-        """The time at which the gate fires, or None. `matched`: the time of each input's match since the start, or
-        None.
-
-        It is the time of the completing event, for OR of the first. Conditions are not tested.
-        """
-        times = [time for time in matched if time is not None]
-        match self.gate:
-            case Gate.AND:
-                return max(times) if len(times) == len(self.inputs) else None
-            case Gate.OR:
-                return min(times, default=None)
-
     def __str__(self) -> str:
         tests = "".join(f" @({condition.text})" for condition in self.conditions)
-        return f" {self.gate.value} ".join(map(str, self.inputs)) + tests
+        return f" {self.gate} ".join(map(str, self.inputs)) + tests

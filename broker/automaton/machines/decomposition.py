@@ -15,11 +15,12 @@ from typing import Final, TypeAlias, final
 
 from ...algebra.functions import MIRRORED
 from ...algebra.normal_form import ALWAYS, describe_form
+from ...algebra.structure import Both, Chain, Condition, Either, Structure, parts_of
 from ...algebra.timed_stream import untimed
 from ...events.instant import format_duration
 from .boolean_machine import BooleanMachine
-from .state_machine import Address, Case, StateMachine, Symbol, TimeCondition, build_state_machine
-from .tree import Gate, GateNode, MachineTree, Node, Series, WrittenCondition, symbols_of
+from .state_machine import Address, Case, StateMachine, Symbol, TimeCondition
+from .tree import MachineTree
 
 MASTER: Final = "master"
 _LETTERS: Final = ("X", "Y", "Z", "U", "V", "W")  # the first four as in figure 5
@@ -83,14 +84,6 @@ class Machines:
     def master(self) -> PlacedMachine:
         return self.machines[0]
 
-    @property
-    def state_machines(self) -> tuple[tuple[PlacedMachine, StateMachine], ...]:
-        return tuple((m, m.body) for m in self.machines if isinstance(m.body, StateMachine))
-
-    @property
-    def boolean_machines(self) -> tuple[tuple[PlacedMachine, BooleanMachine], ...]:
-        return tuple((m, m.body) for m in self.machines if isinstance(m.body, BooleanMachine))
-
     def children(self) -> tuple[dict[int, int], ...]:
         """For each machine its child machines: index by position of the symbol."""
         found: tuple[dict[int, int], ...] = tuple({} for _ in self.machines)
@@ -118,14 +111,14 @@ def _meaning(body: Body) -> str:
         case StateMachine(terms):
             return "; ".join(", ".join(symbol.meaning for symbol in term) for term in terms)
         case BooleanMachine(gate, inputs):
-            return f" {gate.value} ".join(f"({symbol.meaning})" for symbol in inputs)
+            return f" {gate} ".join(f"({symbol.meaning})" for symbol in inputs)
 
 
 class _Placement:
     def __init__(self, tree: MachineTree) -> None:
         self.tree = tree
         self.paths: dict[int, Address] = {}  # by operand, the positions of symbols from the master down
-        self.places: dict[Address, Node] = {}  # by such an address of a machine, its node
+        self.places: dict[Address, Structure] = {}  # by such an address of a machine, its node
         self.numbers: dict[Address, int] = {}
         self.survey(tree.root, ())
         numbered = (f"{letter}{number}" for number in count(2) for letter in _LETTERS)
@@ -135,19 +128,19 @@ class _Placement:
         for condition in tree.conditions:
             self.place(condition)
 
-    def survey(self, node: Node, path: Address) -> None:
+    def survey(self, node: Structure, path: Address) -> None:
         self.places[path] = node
         self.numbers[path] = len(self.numbers)
-        for position, symbol in enumerate(symbols_of(node)):
+        for position, symbol in enumerate(parts_of(node)):
             if isinstance(symbol, int):
                 self.paths[symbol] = (*path, position)
             else:
                 self.survey(symbol, (*path, position))
 
     def is_gate(self, path: Address) -> bool:
-        return isinstance(self.places[path], GateNode)
+        return isinstance(self.places[path], Both | Either)
 
-    def place(self, condition: WrittenCondition) -> None:
+    def place(self, condition: Condition) -> None:
         """Determine the case of table 3 for a condition, and the machine that tests it."""
         reference, dependent = sorted((condition.minuend, condition.subtrahend))
         there, here = self.paths[reference], self.paths[dependent]
@@ -155,8 +148,8 @@ class _Placement:
         common = here[:depth]
         operator, duration = condition.operator, condition.duration
         machine = self.places[common]
-        if isinstance(machine, GateNode):
-            case = Case.UNORDERED if machine.gate is Gate.AND else Case.APART
+        if isinstance(machine, Both | Either):
+            case = Case.UNORDERED if isinstance(machine, Both) else Case.APART
             owner = tested = common
             addresses: tuple[Address, ...] = ((0, *there[depth:]), (0, *here[depth:]))
         else:
@@ -172,12 +165,12 @@ class _Placement:
             addresses = ((climbed, *there[depth:]),)
             if condition.minuend == reference:
                 operator, duration = MIRRORED[operator], -duration
-        found = TimeCondition(case, addresses, operator, duration, reference, dependent, self.text(condition, case))
+        found = TimeCondition(case, addresses, operator, duration, self.text(condition, case))
         self.owned.append((owner, found))
         if case is not Case.APART:
             self.tests.setdefault(tested, []).append(found)
 
-    def text(self, condition: WrittenCondition, case: Case) -> str:
+    def text(self, condition: Condition, case: Case) -> str:
         """The condition as it was written."""
         names = [self.tree.names[i] for i in (condition.minuend, condition.subtrahend)]
         difference = f"t({names[0]}) - t({names[1]})"
@@ -216,7 +209,7 @@ class _Placement:
         """The machine at a path; children, and their names, before their parents."""
         node = self.places[path]
         symbols: list[Symbol] = []
-        for position, part in enumerate(symbols_of(node)):
+        for position, part in enumerate(parts_of(node)):
             here = (*path, position)
             if isinstance(part, int):
                 label = self.tree.primitives[part]
@@ -225,16 +218,16 @@ class _Placement:
                 child = self.build(here, built)
                 symbols.append(Symbol(built[here][0], child, (), _meaning(child)))
         body: Body
-        if isinstance(node, GateNode):
-            body = BooleanMachine(node.gate, tuple(symbols), self.tested(path))
+        if isinstance(node, Both | Either):
+            body = BooleanMachine("AND" if isinstance(node, Both) else "OR", tuple(symbols), self.tested(path))
         else:
             terms: list[list[Symbol]] = [symbols[:1]]
-            separators = node.separators if isinstance(node, Series) else ()
+            separators = node.separators if isinstance(node, Chain) else ()
             for separator, symbol in zip(separators, symbols[1:], strict=True):
                 if separator == ";":
                     terms.append([])
                 terms[-1].append(symbol)
-            body = build_state_machine(terms)
+            body = StateMachine(tuple(map(tuple, terms)))
         built[path] = (next(self.fresh) if path else MASTER, body)
         return body
 

@@ -8,13 +8,14 @@ arrow of an in-trigger begins at the state that starts the machine, across any g
 from __future__ import annotations
 
 from ...events.instant import format_duration
-from ..diagram import Edge, EdgeKind, Graph, Node, NodeKind
+from ..diagram import Edge, Graph, Node, NodeKind
 from .boolean_machine import BooleanMachine
 from .decomposition import Machines, PlacedMachine
 from .merging import Activation, Feed, GateFeed, Merged, MergedGate, MergedState, Start, StateFeed
-from .state_machine import STAR, Case, LinkKind, StateMachine, Symbol
+from .state_machine import Case, StateMachine, Symbol
 
 NAMES_SHOWN = 8
+STAR = "*"
 IN_TRIGGER, OUT_TRIGGER = "in-trigger", "out-trigger"
 _CASES = {
     Case.APART: "never tested: no match takes both branches",
@@ -24,7 +25,6 @@ _CASES = {
     Case.UNORDERED: "case 4, both below one AND",
     Case.ACROSS: "case 5, across two Boolean machines",
 }
-_ARCS: dict[LinkKind, EdgeKind] = {LinkKind.PRIMARY: "forward", LinkKind.SECONDARY: "rebind", LinkKind.STAR: "stay"}
 
 
 def machine_lines(machines: Machines) -> list[str]:
@@ -41,8 +41,8 @@ def _line(machines: Machines, machine: PlacedMachine) -> str:
     match body:
         case StateMachine():
             shown = f"state machine {machine.name}: {body}"
-            counts = [(body.count(kind), kind.value) for kind in LinkKind]
-            links = ", ".join(f"{count} {kind}" for count, kind in counts if count)
+            loops = len(body.boundaries)
+            links = f"{body.final} primary" + (f", {loops} secondary, {loops} star" if loops else "")
             details = [f"{len(body.states)} states", f"links: {links}"]
         case BooleanMachine():
             shown, details = f"Boolean machine {machine.name}: {body}", []
@@ -70,9 +70,11 @@ def machines_diagram(title: str, machines: Machines) -> Graph:
                 for state in body.states:
                     kind = _kind(index, state, body.final)
                     nodes.append(Node(_state(index, state), f"{machine.name} N{state}", kind))
-                for link in body.links:
-                    label = STAR if link.symbol is None else str(link.symbol)
-                    edges.append(Edge(_state(index, link.source), _state(index, link.target), label, _ARCS[link.kind]))
+                for number, symbol in enumerate(body.symbols, 1):
+                    here = _state(index, number)
+                    edges.append(Edge(_state(index, number - 1), here, str(symbol)))
+                    if number in body.boundaries:
+                        edges += _loops(here, str(symbol))
                 first, last = _state(index, 0), _state(index, body.final)
                 started = index > 0
             case BooleanMachine():
@@ -89,6 +91,10 @@ def machines_diagram(title: str, machines: Machines) -> Graph:
         nodes.append(Node("end", "match", "end"))
         edges.append(Edge(_gate(0), "end", OUT_TRIGGER, "trigger"))
     return Graph(title, tuple(nodes), tuple(edges))
+
+
+def _loops(state: str, label: str) -> list[Edge]:
+    return [Edge(state, state, label, "rebind"), Edge(state, state, STAR, "stay")]
 
 
 def _kind(machine: int, state: int, final: int) -> NodeKind:
@@ -129,7 +135,7 @@ def merged_diagram(title: str, merged: Merged) -> Graph:
         label = _shown(state.symbol)
         edges.append(Edge(_merged_state(state.parent), here, label))
         if state.loops:
-            edges += [Edge(here, here, label, "rebind"), Edge(here, here, STAR, "stay")]
+            edges += _loops(here, label)
         if state.fed is not None:
             edges.append(Edge(_fed(state.fed), here, OUT_TRIGGER, "trigger"))
     for gate in merged.gates:
@@ -184,7 +190,7 @@ def _inputs(gate: MergedGate) -> str:
             case GateFeed(number):
                 shown.append(f"G{number}")
     tests = "".join(f" @({condition.text})" for condition in gate.body.conditions)
-    return f" {gate.body.gate.value} ".join(shown) + tests
+    return f" {gate.body.gate} ".join(shown) + tests
 
 
 def _names(names: list[str]) -> str:

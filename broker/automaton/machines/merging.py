@@ -17,7 +17,7 @@ from typing import TypeAlias, final
 
 from .boolean_machine import BooleanMachine
 from .decomposition import Machines
-from .state_machine import LinkKind, StateMachine, Symbol
+from .state_machine import StateMachine, Symbol
 
 
 @final
@@ -68,12 +68,6 @@ class MergedState:
     uses: int = 0
     ends: list[str] = field(default_factory=list)
 
-    @property
-    def links(self) -> tuple[LinkKind, ...]:
-        """The kinds of the links that enter it."""
-        primary = () if self.symbol is None else (LinkKind.PRIMARY,)
-        return (*primary, LinkKind.SECONDARY, LinkKind.STAR) if self.loops else primary
-
 
 @final
 @dataclass(slots=True)
@@ -106,19 +100,6 @@ class Merged:
     def commonality(self) -> float:
         """The ratio of shared states to the states without merging (P-ToPSS, figure 9 d); 0 without states."""
         return self.shared / self.before if self.before else 0.0
-
-    @property
-    def saved(self) -> float:
-        """The share of the states that merging saves, from 0 to 1 (d_m of P-ToPSS 4.3)."""
-        return 1 - len(self.states) / self.before if self.before else 0.0
-
-    def path(self, state: int) -> list[MergedState]:
-        """The states from the initial state's successor to a state; their symbols are the sequence that leads there."""
-        found: list[MergedState] = []
-        while self.states[state].parent >= 0:
-            found.append(self.states[state])
-            state = self.states[state].parent
-        return found[::-1]
 
 
 def merge(subscriptions: Iterable[tuple[str, Machines]]) -> Merged:

@@ -1,51 +1,23 @@
 """The tree of machines of a composite pattern: state machines and Boolean machines (P-ToPSS 4) over operands.
 
-Here: this tree as a value, facts about it, and dividing it. Not here: decomposing a subscription and its automaton
-(constructions), machines with names and triggers (decomposition).
+Here: this tree as a value, and dividing it. Not here: decomposing a subscription and its automaton (constructions),
+machines with names and triggers (decomposition).
 
-Operands are identified by their index, in the order of the text. A sequence within a sequence means the same without
-parentheses, so it is one machine; a tree of AND and OR has one machine for each gate.
+A chain is one state machine, whose parts are its symbols. A chain within a chain means the same without parentheses, so
+the tree has none; a tree of AND and OR has one machine for each gate.
 """
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ...algebra.normal_form import Form
 from ...algebra.partitioned_stream import PartitionedStream
+from ...algebra.structure import Both, Chain, Condition, Either, Structure, leaves
 from ...events.schema import Schema
 
-Relation: TypeAlias = Literal["ordered", "unordered", "exclusive"]
 Dividing: TypeAlias = Literal["AND", "OR", ";"]
-
-
-class Gate(enum.Enum):
-    AND = "AND"
-    OR = "OR"
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """A state machine with consecutive symbols; `separators[i]`, "," or ";", stands between symbol i and symbol i + 1.
-    `,`: the earliest event of the right one immediately follows the latest of the left one."""
-
-    symbols: tuple[Node, ...]
-    separators: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GateNode:
-    """A Boolean machine with at least two inputs. AND: all of them, in any order, interleaved, with different events.
-    OR: exactly one, so an event that fits two inputs makes two matches."""
-
-    gate: Gate
-    inputs: tuple[Node, ...]
-
-
-Node: TypeAlias = int | Series | GateNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,92 +32,49 @@ class Primitive:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenCondition:
-    """`t(minuend) - t(subtrahend) operator duration`, in microseconds, operands by index, as it was written."""
-
-    minuend: int
-    subtrahend: int
-    operator: str
-    duration: int
-
-
-@dataclass(frozen=True, slots=True)
 class MachineTree:
     """A whole pattern. `names` and `primitives` by operand; `results` has an attribute for each variable; `remarks`
-    report redundant conditions; `grouped`: a sequence was written in parentheses within a sequence."""
+    report redundant conditions."""
 
     sources: tuple[PartitionedStream, ...]
     names: tuple[str, ...]
     primitives: tuple[Primitive, ...]
     results: Schema
-    root: Node
-    conditions: tuple[WrittenCondition, ...]
+    root: Structure
+    conditions: tuple[Condition, ...]
     within: int | None
     remarks: tuple[str, ...] = ()
-    grouped: bool = False
 
 
-def symbols_of(node: Node) -> tuple[Node, ...]:
-    """The symbols of a machine; a single operand is its own only symbol."""
-    match node:
-        case Series(symbols):
-            return symbols
-        case GateNode(_, inputs):
-            return inputs
-        case _:
-            return (node,)
-
-
-def leaves(node: Node) -> Iterator[int]:
-    """The operands of a node, in the order of the text."""
-    if isinstance(node, int):
-        yield node
-    else:
-        for symbol in symbols_of(node):
-            yield from leaves(symbol)
-
-
-def relation(node: Node, one: int, other: int) -> Relation:
-    """The relation of two different operands of a node, which their lowest common machine determines.
-
-    In a series they are ordered, as their indices are; no match has events for two inputs of an OR. Linear in the node
-    times its depth.
-    """
-    for symbol in symbols_of(node):
-        if not isinstance(symbol, int) and {one, other}.issubset(leaves(symbol)):
-            return relation(symbol, one, other)
-    if isinstance(node, GateNode):
-        return "unordered" if node.gate is Gate.AND else "exclusive"
-    return "ordered"
-
-
-def divided(node: Node) -> tuple[Dividing, tuple[Node, ...]]:
+def divided(node: Structure) -> tuple[Dividing, tuple[Structure, ...]]:
     """The parts of a node and the operator between them, AND, OR or `;`. An AND within an AND is flattened, and so is
     OR; adjacent operands of a series are one part, and symbols joined by `,` stay together."""
     match node:
-        case GateNode(gate):
-            return "AND" if gate is Gate.AND else "OR", _spliced(gate, node)
-        case Series(symbols, separators):
-            return ";", _phases(symbols, separators)
+        case Both():
+            return "AND", _spliced(Both, node)
+        case Either():
+            return "OR", _spliced(Either, node)
+        case Chain(parts, separators):
+            return ";", _phases(parts, separators)
         case _:
             return ";", (node,)
 
 
-def _spliced(gate: Gate, node: Node) -> tuple[Node, ...]:
-    if not isinstance(node, GateNode) or node.gate is not gate:
+def _spliced(gate: type[Both | Either], node: Structure) -> tuple[Structure, ...]:
+    if not isinstance(node, gate):
         return (node,)
-    return tuple(part for each in node.inputs for part in _spliced(gate, each))
+    return tuple(part for each in node.parts for part in _spliced(gate, each))
 
 
-def _phases(symbols: tuple[Node, ...], separators: tuple[str, ...]) -> tuple[Node, ...]:
-    terms: list[list[Node]] = [[symbols[0]]]
+def _phases(symbols: tuple[Structure, ...], separators: tuple[str, ...]) -> tuple[Structure, ...]:
+    terms: list[list[Structure]] = [[symbols[0]]]
     for separator, symbol in zip(separators, symbols[1:]):
         if separator == ",":
             terms[-1].append(symbol)
         else:
             terms.append([symbol])
-    found: list[Node] = []
-    leading: list[Node] = []  # adjacent operands
+    found: list[Structure] = []
+    leading: list[Structure] = []  # adjacent operands
     for term in terms:
         if len(term) == 1 and isinstance(term[0], int):
             leading.append(term[0])
@@ -156,12 +85,12 @@ def _phases(symbols: tuple[Node, ...], separators: tuple[str, ...]) -> tuple[Nod
     return tuple(found + _series(leading, ";"))
 
 
-def _series(symbols: list[Node], separator: str) -> list[Node]:
+def _series(symbols: list[Structure], separator: str) -> list[Structure]:
     """One node or none."""
-    return symbols if len(symbols) < 2 else [Series(tuple(symbols), (separator,) * (len(symbols) - 1))]
+    return symbols if len(symbols) < 2 else [Chain(tuple(symbols), (separator,) * (len(symbols) - 1))]
 
 
-def part_of(tree: MachineTree, node: Node) -> MachineTree:
+def part_of(tree: MachineTree, node: Structure) -> MachineTree:
     """A part of a pattern as a separate pattern, with its conditions, and operands and variables renumbered."""
     own = list(leaves(node))
     place = {operand: number for number, operand in enumerate(own)}
@@ -187,11 +116,13 @@ def part_of(tree: MachineTree, node: Node) -> MachineTree:
     )
 
 
-def _renumbered(node: Node, place: dict[int, int]) -> Node:
+def _renumbered(node: Structure, place: dict[int, int]) -> Structure:
     match node:
-        case Series(symbols, separators):
-            return Series(tuple([_renumbered(symbol, place) for symbol in symbols]), separators)
-        case GateNode(gate, inputs):
-            return GateNode(gate, tuple([_renumbered(each, place) for each in inputs]))
-        case _:
+        case int():
             return place[node]
+        case Chain(parts, separators):
+            return Chain(tuple([_renumbered(part, place) for part in parts]), separators)
+        case Both(parts):
+            return Both(tuple([_renumbered(part, place) for part in parts]))
+        case Either(parts):
+            return Either(tuple([_renumbered(part, place) for part in parts]))

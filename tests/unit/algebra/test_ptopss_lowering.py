@@ -9,22 +9,10 @@ from strategies.composite_subscriptions import subscriptions
 
 from broker.algebra.normal_form import ALWAYS, describe_form
 from broker.algebra.partitioned_stream import PartitionedStream
-from broker.algebra.ptopss.composite import (
-    Both,
-    Chain,
-    Composite,
-    Condition,
-    Either,
-    Leaf,
-    Operand,
-    Order,
-    Structure,
-    VariableJoin,
-    leaves,
-    order,
-)
+from broker.algebra.ptopss.composite import Composite, Operand, VariableJoin
 from broker.algebra.ptopss.constant_conditions import remarks
 from broker.algebra.ptopss.lowering import lower
+from broker.algebra.structure import Both, Chain, Condition, Either, Order, Structure, leaves, order
 from broker.events.errors import QueryError
 from broker.events.schema import Schema
 from broker.language.ptopss import parse
@@ -66,7 +54,7 @@ def test_a_whole_subscription() -> None:
     guards = [describe_form(operand.guard) for operand in composite.operands]
     assert guards == ["status = 'denied'", "status = 'denied'", "hot = FALSE OR port > 1"]
     assert composite.variables == ("x", "y")
-    assert composite.structure == Chain((Leaf(0), Both((Leaf(1), Leaf(2)))), (";",))
+    assert composite.structure == Chain((0, Both((1, 2))), (";",))
     assert composite.conditions == (Condition(2, 0, "<", 300_000_000),)
     assert composite.within == 3_600_000_000
     assert composite.publish == "Out"
@@ -94,10 +82,10 @@ def test_predicates_that_say_the_same_are_equal_guards() -> None:
 @pytest.mark.parametrize(
     ("text", "structure"),
     [
-        ("a, b; c; d", Chain((Leaf(0), Leaf(1), Leaf(2), Leaf(3)), (",", ";", ";"))),
-        ("a; (b; (c, d))", Chain((Leaf(0), Chain((Leaf(1), Chain((Leaf(2), Leaf(3)), (",",))), (";",))), (";",))),
-        ("d OR c AND b; a", Either((Leaf(0), Both((Leaf(1), Chain((Leaf(2), Leaf(3)), (";",))))))),
-        ("(a AND b) AND (c OR d)", Both((Both((Leaf(0), Leaf(1))), Either((Leaf(2), Leaf(3)))))),
+        ("a, b; c; d", Chain((0, 1, 2, 3), (",", ";", ";"))),
+        ("a; (b; (c, d))", Chain((0, Chain((1, Chain((2, 3), (",",))), (";",))), (";",))),
+        ("d OR c AND b; a", Either((0, Both((1, Chain((2, 3), (";",))))))),
+        ("(a AND b) AND (c OR d)", Both((Both((0, 1)), Either((2, 3))))),
     ],
 )
 def test_structure_and_groups_that_stay(text: str, structure: Structure) -> None:
@@ -120,7 +108,7 @@ def test_order_is_what_the_first_common_ancestor_says(text: str, orders: list[Or
     assert [order(structure, one, other) for one, other in pairs] == orders
     assert [order(structure, other, one) for one, other in pairs] == orders
     with pytest.raises(ValueError, match="in one structure"):
-        order(Leaf(0), 0, 1)
+        order(0, 0, 1)
 
 
 @pytest.mark.parametrize(

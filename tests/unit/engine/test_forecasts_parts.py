@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies.forecast_chains import in_sequence
 
 from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower
+from broker.algebra.structure import Both, Chain
 from broker.automaton.automaton import Automaton
 from broker.automaton.constructions.composite import automaton_of_composite, decompose
-from broker.automaton.machines.tree import Gate, GateNode, Series, part_of
+from broker.automaton.machines.tree import part_of
 from broker.engine import Engine, Match
 from broker.engine.forecasts.subscription import PredictiveSubscription
 from broker.engine.notices import Forecast
@@ -25,7 +27,6 @@ from broker.forecast import joint
 from broker.forecast.calibration import load_calibration
 from broker.forecast.chain import MarkovChain
 from broker.forecast.chain import TransitionRow as Chances
-from broker.forecast.combining import in_sequence
 from broker.forecast.key_state import KeyState
 from broker.forecast.model_file import read_model, write_model
 from broker.forecast.parts import division
@@ -108,13 +109,13 @@ def test_a_part_keeps_what_is_inside_it() -> None:
     text = """FROM S BY k a: u < 1 b: u > 0 AND v = $x c: v = $x d: u > 0.5 AND v = $y
     MATCH (a AND b) AND (c; d @(t(d) - t(c) < 5 us)) WITHIN 9 us"""
     whole = decompose(composite_of(text))
-    part = part_of(whole, Series((2, 3), (";",)))
+    part = part_of(whole, Chain((2, 3), (";",)))
     assert part.names == ("c", "d")
     assert part.results.names == ("x", "y")
     assert [[variable for _, variable in primitive.variables] for primitive in part.primitives] == [[0], [1]]
     assert [(each.minuend, each.subtrahend) for each in part.conditions] == [(1, 0)]
     assert (part.sources, part.within) == (whole.sources, whole.within)
-    other = part_of(whole, GateNode(Gate.AND, (0, 1)))
+    other = part_of(whole, Both((0, 1)))
     assert (other.results.names, other.conditions) == (("x",), ())
 
 

@@ -7,19 +7,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies.forecast_chains import chains
+from strategies.forecast_chains import chains, density, in_sequence
 
 from broker.forecast.chain import MarkovChain, Shape, TransitionRow, chain_of
-from broker.forecast.combining import (
-    both,
-    both_bounds,
-    completed,
-    cumulative,
-    density,
-    either,
-    either_bounds,
-    in_sequence,
-)
+from broker.forecast.combining import both, both_bounds, either, either_bounds
 from broker.forecast.passage import first_passage
 
 N = 8
@@ -89,9 +80,9 @@ def test_independence_lies_within_the_bounds(curves: list[list[float]]) -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9).map(sorted))
-def test_densities_and_curves_are_each_others_inverse(curve: list[float]) -> None:
-    assert cumulative(density(curve)) == pytest.approx(curve)
-    assert both([curve, completed(len(curve) - 1)]) == curve
+def test_what_is_sure_and_what_never_comes_change_nothing(curve: list[float]) -> None:
+    assert in_sequence([curve]) == pytest.approx(curve)
+    assert both([curve, [1.0] * len(curve)]) == curve
     assert either([curve, [0.0] * len(curve)]) == pytest.approx(curve)
 
 
@@ -105,4 +96,4 @@ def test_p16_or_is_not_a_sum_and_and_is_not_simultaneous() -> None:
 
 
 def test_a_child_that_is_complete_starts_the_next_at_once() -> None:
-    assert in_sequence([completed(3), [0.0, 0.5, 0.5, 1.0]]) == [0.0, 0.5, 0.5, 1.0]
+    assert in_sequence([[1.0] * 4, [0.0, 0.5, 0.5, 1.0]]) == [0.0, 0.5, 0.5, 1.0]

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from ....algebra.functions import MIRRORED
+from ....algebra.structure import Condition, Order, order
 from ....algebra.terms import check_plain
 from ....events.errors import LimitExceeded
 from ....language.literal_orders import at_most, total
 from ....language.wording import Wording, with_durations
 from ...distances import FOREVER, Distances, common, covers, distances, greatest, least
-from ...machines.tree import MachineTree, Relation, WrittenCondition, relation
+from ...machines.tree import MachineTree
 from .places import Choices, choices, firsts, lasts
 
 START: Final = -1  # stands for an operand: the first event of a match, whichever operand takes it
@@ -30,7 +31,7 @@ FREE_MAX: Final = 3  # of more conditions the durations decide the automaton: it
 LIMITS_MAX: Final = 60  # conditions that are not implied: each is a bit in a machine integer
 
 Pair: TypeAlias = tuple[int, int]
-Orders: TypeAlias = Mapping[Pair, Relation]
+Orders: TypeAlias = Mapping[Pair, Order]
 Edges: TypeAlias = dict[tuple[int, int], Any]
 
 
@@ -100,7 +101,7 @@ def requirements(tree: MachineTree) -> tuple[Requirement, ...]:
             _ask(asked, Requirement((start, finish), True, distances("<=", tree.within)))
     taken = choices(tree.root)
     mentioned = sorted({operand for pair in asked for operand in pair if operand >= 0})
-    orders = {(a, b): relation(tree.root, a, b) for a in mentioned for b in mentioned if a < b}
+    orders = {(a, b): order(tree.root, a, b) for a in mentioned for b in mentioned if a < b}
     kept = dict(asked)
     for pair, requirement in asked.items():
         if START in pair or FINISH in pair:
@@ -129,10 +130,10 @@ def _ask(found: dict[Pair, Requirement], more: Requirement) -> None:
     found[more.pair] = Requirement(more.pair, more.ordered, allowed)
 
 
-def _requirement(tree: MachineTree, condition: WrittenCondition) -> Requirement | None:
+def _requirement(tree: MachineTree, condition: Condition) -> Requirement | None:
     """A condition as a condition on the distance; None if no match has both events."""
     early, late = sorted((condition.minuend, condition.subtrahend))
-    standing = relation(tree.root, early, late)
+    standing = order(tree.root, early, late)
     if standing == "exclusive":
         return None
     operator, duration = condition.operator, condition.duration

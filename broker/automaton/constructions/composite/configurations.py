@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from ...machines.tree import Gate, GateNode, Node, Series, leaves
+from ....algebra.structure import Both, Chain, Either, Structure, leaves
 
 Configuration: TypeAlias = "int | tuple[Configuration, ...]"
 
@@ -22,24 +22,24 @@ DONE: Final = 1
 UNDECIDED: Final = ()  # an OR none of whose branches has begun
 
 
-def initial(node: Node) -> Configuration:
+def initial(node: Structure) -> Configuration:
     match node:
-        case Series(symbols):
+        case Chain(symbols):
             return (0, initial(symbols[0]))
-        case GateNode(Gate.AND, inputs):
+        case Both(inputs):
             return tuple(map(initial, inputs))
-        case GateNode():
+        case Either():
             return UNDECIDED
         case _:
             return WAITING
 
 
-def steps(node: Node, at: Configuration) -> Iterator[tuple[int, Configuration]]:
+def steps(node: Structure, at: Configuration) -> Iterator[tuple[int, Configuration]]:
     """The steps for one event: the operand that takes it, and the next configuration. Each operand at most once."""
     if at == DONE:
         return
     match node:
-        case Series(symbols):
+        case Chain(symbols):
             number, inner = _pair(at)
             for operand, after in steps(symbols[number], inner):
                 if after != DONE:
@@ -48,7 +48,7 @@ def steps(node: Node, at: Configuration) -> Iterator[tuple[int, Configuration]]:
                     yield operand, (number + 1, initial(symbols[number + 1]))
                 else:
                     yield operand, DONE
-        case GateNode(Gate.AND, inputs):
+        case Both(inputs):
             inners = _inners(at)
             waiting = [number for number, part in enumerate(inputs) if not skips(part, inners[number])]
             for number, part in enumerate(inputs):
@@ -57,7 +57,7 @@ def steps(node: Node, at: Configuration) -> Iterator[tuple[int, Configuration]]:
                 for operand, after in steps(part, inners[number]):
                     moved = (*inners[:number], after, *inners[number + 1 :])
                     yield operand, DONE if all(inner == DONE for inner in moved) else moved
-        case GateNode(_, inputs):
+        case Either(inputs):
             for branch, part in enumerate(inputs):
                 if at != UNDECIDED and _pair(at)[0] != branch:
                     continue
@@ -67,36 +67,36 @@ def steps(node: Node, at: Configuration) -> Iterator[tuple[int, Configuration]]:
             yield node, DONE
 
 
-def skips(node: Node, at: Configuration) -> bool:
+def skips(node: Structure, at: Configuration) -> bool:
     """Whether an event may be skipped: not if the symbol after a `,` has yet to begin."""
     if at in (DONE, UNDECIDED):
         return True
     match node:
-        case Series(symbols, separators):
+        case Chain(symbols, separators):
             number, inner = _pair(at)
             if number and separators[number - 1] == "," and inner == initial(symbols[number]):
                 return False
             return skips(symbols[number], inner)
-        case GateNode(Gate.AND, inputs):
+        case Both(inputs):
             return all(skips(part, inner) for part, inner in zip(inputs, _inners(at)))
-        case GateNode(_, inputs):
+        case Either(inputs):
             branch, inner = _pair(at)
             return skips(inputs[branch], inner)
         case _:
             return True
 
 
-def remaining(node: Node, at: Configuration) -> frozenset[int]:
+def remaining(node: Structure, at: Configuration) -> frozenset[int]:
     """The operands that may still take an event."""
     if at == DONE:
         return frozenset()
     match node:
-        case Series(symbols):
+        case Chain(symbols):
             number, inner = _pair(at)
             return remaining(symbols[number], inner).union(*map(leaves, symbols[number + 1 :]))
-        case GateNode(Gate.AND, inputs):
+        case Both(inputs):
             return frozenset[int]().union(*(remaining(part, inner) for part, inner in zip(inputs, _inners(at))))
-        case GateNode(_, inputs) if at != UNDECIDED:
+        case Either(inputs) if at != UNDECIDED:
             branch, inner = _pair(at)
             return remaining(inputs[branch], inner)
         case _:

@@ -6,10 +6,11 @@ automaton (construction).
 
 from __future__ import annotations
 
-from ....algebra.ptopss.composite import Both, Chain, Composite, Either, Leaf, Operand, Structure
+from ....algebra.ptopss.composite import Composite, Operand
 from ....algebra.ptopss.constant_conditions import remarks
+from ....algebra.structure import Both, Chain, Either, Structure
 from ....algebra.timed_stream import source_in_use
-from ...machines.tree import Gate, GateNode, MachineTree, Node, Primitive, Series, WrittenCondition
+from ...machines.tree import MachineTree, Primitive
 
 
 def decompose(composite: Composite) -> MachineTree:
@@ -19,11 +20,10 @@ def decompose(composite: Composite) -> MachineTree:
         tuple([operand.name for operand in composite.operands]),
         tuple([_primitive(operand) for operand in composite.operands]),
         composite.result_schema,
-        _node(composite.structure),
-        tuple([WrittenCondition(c.minuend, c.subtrahend, c.operator, c.duration) for c in composite.conditions]),
+        _flat(composite.structure),
+        composite.conditions,
         composite.within,
         tuple(remarks(composite)),
-        isinstance(composite.structure, Chain) and any(isinstance(part, Chain) for part in composite.structure.parts),
     )
 
 
@@ -32,19 +32,20 @@ def _primitive(operand: Operand) -> Primitive:
     return Primitive(operand.guard, joins, operand.source)
 
 
-def _node(structure: Structure) -> Node:
+def _flat(structure: Structure) -> Structure:
+    """A structure without sequences in sequences, which mean the same without parentheses."""
     match structure:
-        case Leaf(operand):
-            return operand
+        case int():
+            return structure
         case Both(parts):
-            return GateNode(Gate.AND, tuple(map(_node, parts)))
+            return Both(tuple(map(_flat, parts)))
         case Either(parts):
-            return GateNode(Gate.OR, tuple(map(_node, parts)))
+            return Either(tuple(map(_flat, parts)))
         case Chain(parts, separators):
-            symbols: list[Node] = []
+            symbols: list[Structure] = []
             between: list[str] = []
-            for part, separator in zip(map(_node, parts), ("", *separators)):
-                inner = part if isinstance(part, Series) else Series((part,), ())
-                symbols += inner.symbols
+            for part, separator in zip(map(_flat, parts), ("", *separators)):
+                inner = part if isinstance(part, Chain) else Chain((part,), ())
+                symbols += inner.parts
                 between += (separator, *inner.separators)
-            return Series(tuple(symbols), tuple(between[1:]))
+            return Chain(tuple(symbols), tuple(between[1:]))
