@@ -64,7 +64,7 @@ def sections(program: Program) -> list[Section]:
         Section("accounts", 1, _save_accounts, _restore_accounts),
         Section("epoch", 1, epoch.save, epoch.restore),
         Section(MERGED.section, MERGED.version, merged.save, merged.restore),
-        Section("disorder", 2, disorder.save, disorder.restore, may_lack=True),
+        Section("disorder", 3, disorder.save, disorder.restore, may_lack=True),
         Section("forecasts", 2, _save_forecasts, _restore_forecasts),
     ]
 
