@@ -25,8 +25,10 @@ def save(state: EngineState) -> Any:
     catalog = state.catalog
     return {
         "streams": [
-            [s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation]
-            + _later(s)
+            [
+                *(s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation),
+                *(s.idle, s.time_unit, s.added, s.sequence),
+            ]
             for s in catalog.streams.values()
         ],
         "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
@@ -37,17 +39,6 @@ def save(state: EngineState) -> Any:
             for d in [s.definition()]
         ],
     }
-
-
-def _later(stream: StreamDefinition) -> list[Any]:
-    """The fields of later versions, without the last ones that say nothing."""
-    if stream.sequence is not None:
-        return [stream.idle, stream.time_unit, stream.added, stream.sequence]
-    if stream.added:
-        return [stream.idle, stream.time_unit, stream.added]
-    if stream.time_unit is not None:
-        return [stream.idle, stream.time_unit]
-    return [] if stream.idle is None else [stream.idle]
 
 
 def save_widths(state: EngineState) -> Any:
