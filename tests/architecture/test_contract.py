@@ -14,7 +14,7 @@ SWITCHES: Final = 0
 
 
 def test_the_contract_has_few_methods() -> None:
-    assert len([name for name in vars(Executor) if not name.startswith("_")]) == METHODS
+    assert len([name for name in dir(Executor) if not name.startswith("_")]) == METHODS
 
 
 def test_a_machine_says_little_by_attributes() -> None:

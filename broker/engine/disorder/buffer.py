@@ -11,6 +11,7 @@ Here: that order. Hot. Not here: the columns (held_columns), when events become 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterator
 from heapq import merge
 from itertools import islice, takewhile
@@ -30,9 +31,8 @@ NEAR: Final = 512  # places before the end, up to which moving what is behind co
 class ReorderBuffer:
     """`columns`: the events in their order, from place `head` on; those before have gone. `far`: time, id, a number in
     the order of arrival and the event, for those that came more than `near` places before the end; `apart`: how many.
-    `known`: the ids of those that are known by them, `dated`: also their times, once one has been sought; `unknown`:
-    how many others there are of each stream, time and id. `overtaken`: events so far that came after a later one.
-    `counts`: how many events there are of each stream, once that has been asked.
+    `known`: the times of those that are known by their ids; `unknown`: how many others there are of each stream, time
+    and id. `overtaken`: events so far that came after a later one. `counts`: how many events there are of each stream.
     """
 
     def __init__(self, near: int = NEAR) -> None:
@@ -43,10 +43,9 @@ class ReorderBuffer:
         self.apart: i64 = 0
         self.came = 0  # events that were kept apart so far
         self.overtaken: i64 = 0
-        self.known: set[int] = set()
-        self.dated: dict[int, int] | None = None
+        self.known: dict[int, int] = {}
         self.unknown: dict[tuple[str, int, int], int] = {}
-        self.counts: dict[str, int] | None = None
+        self.counts: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self.columns.times) - int(self.head) + int(self.apart)
@@ -63,8 +62,11 @@ class ReorderBuffer:
         """
         if not self._note_ids(stream, times, numbers, known):
             return None
-        self._prepare_columns(stream, times, starts)
         columns = self.columns
+        if len(columns.times) == 0:
+            columns.instants, columns.starts = True, []
+        if columns.instants and starts is not times and starts != times:
+            columns.spread()
         # Not as lists of numbers, each of which compiled code would unpack and make again.
         all_times: list[Any] = times
         all_numbers: list[Any] = numbers
@@ -73,7 +75,7 @@ class ReorderBuffer:
         own_numbers: list[Any] = columns.numbers
         own_starts: list[Any] = columns.starts
         own_streams, own_rows = columns.streams, columns.rows
-        mixed, spread = columns.stream is None, not columns.instants
+        spread = not columns.instants
         near = self.near
         last: i64 = own_times[len(own_times) - 1] if len(own_times) > self.head else -FOREVER
         newest: i64 = -FOREVER
@@ -88,8 +90,7 @@ class ReorderBuffer:
                 own_times.append(given)
                 own_numbers.append(all_numbers[i])
                 own_rows.append(rows[i])
-                if mixed:
-                    own_streams.append(stream)
+                own_streams.append(stream)
                 if spread:
                     own_starts.append(all_starts[i])
                 continue
@@ -105,8 +106,7 @@ class ReorderBuffer:
             own_times.insert(at, given)
             own_numbers.insert(at, all_numbers[i])
             own_rows.insert(at, rows[i])
-            if mixed:
-                own_streams.insert(at, stream)
+            own_streams.insert(at, stream)
             if spread:
                 own_starts.insert(at, all_starts[i])
         return int(newest)
@@ -115,30 +115,16 @@ class ReorderBuffer:
         """Note the ids of a batch, and how many it has; False, and nothing is noted, if one is taken."""
         if known:
             most = len(self.known) + len(numbers)
-            self.known.update(numbers)
+            self.known.update(zip(numbers, times))
             if len(self.known) < most:
-                self.known = {event.number for event, told in self._all() if told}
+                self.known = {event.number: event.time for event, told in self._all() if told}
                 return False
-            if self.dated is not None:
-                self.dated.update(zip(numbers, times))
         else:
             for time, number in zip(times, numbers):
                 one = (stream, time, number)
                 self.unknown[one] = self.unknown.get(one, 0) + 1
-        if self.counts is not None:
-            self.counts[stream] = self.counts.get(stream, 0) + len(times)
+        self.counts[stream] = self.counts.get(stream, 0) + len(times)
         return True
-
-    def _prepare_columns(self, stream: str, times: list[int], starts: list[int]) -> None:
-        """Have columns of streams and of starts where the events differ in them."""
-        columns = self.columns
-        if len(columns.times) == 0:
-            columns.stream, columns.instants = stream, True
-            columns.streams, columns.starts = [], []
-        elif columns.stream != stream:
-            columns.tell_apart()
-        if columns.instants and starts is not times and starts != times:
-            columns.spread()
 
     def _has_equal(self, time: int, number: int) -> bool:
         """Whether an event of that time and id is kept apart: later ones must stand behind it, so that equal events in
@@ -188,26 +174,19 @@ class ReorderBuffer:
         if self.apart > 0 and self.far[0][0] < time:
             found = self._with_far(found, self.far.bisect_left((time,)))
         if len(self.unknown) == 0:
-            self.known.difference_update(found.numbers)
-            if self.dated is not None:
-                for number in found.numbers:
-                    del self.dated[number]
+            known = self.known
+            for number in found.numbers:
+                del known[number]
         else:
             for at in range(len(found.times)):
                 event = found.event(at)
                 if not self._forget(event.stream, event.time, event.number):
-                    self._forget_known(event.number)
+                    del self.known[event.number]
         return found
 
     def count_out(self, stream: str, events: int) -> None:
         """So many events of a stream have been released."""
-        if self.counts is not None:
-            self.counts[stream] -= events
-
-    def _forget_known(self, number: int) -> None:
-        self.known.discard(number)
-        if self.dated is not None:
-            del self.dated[number]
+        self.counts[stream] -= events
 
     def _forget(self, stream: str, time: int, number: int) -> bool:
         """Forget an unknown event; False if there is none."""
@@ -222,7 +201,6 @@ class ReorderBuffer:
         events: list[Any] = list(islice(self.far, upto))
         del self.far[:upto]
         self.apart -= len(events)
-        near.tell_apart()
         near.spread()
         found = no_events()
         begin = 0
@@ -243,7 +221,7 @@ class ReorderBuffer:
         event = self.find(number)
         if event is None:
             return None
-        self._forget_known(number)
+        del self.known[number]
         self.count_out(event.stream, 1)
         columns = self.columns
         at = bisect_left(columns.times, event.time, int(self.head))
@@ -279,7 +257,7 @@ class ReorderBuffer:
         self.far.clear()
         self.apart = 0
         self.known.clear()
-        self.dated = self.counts = None
+        self.counts.clear()
         self.unknown.clear()
 
     def _add_again(self, event: HeldEvent, known: bool) -> None:
@@ -289,7 +267,7 @@ class ReorderBuffer:
         """Fill up the rows of a stream, which has got an attribute, with null. O(all)."""
         columns = self.columns
         for at in range(len(columns.rows)):
-            if columns.event(at).stream == stream:
+            if columns.streams[at] == stream:
                 columns.rows[at] = _widened(columns.rows[at], width)
         far: list[Any] = list(self.far)
         self.far.clear()
@@ -300,12 +278,10 @@ class ReorderBuffer:
     # --- questions ----------------------------------------------------------------------------------------------
 
     def find(self, number: int) -> HeldEvent | None:
-        """The event that is known by that id; None if there is none. O(log events), but the first time O(all)."""
-        if number not in self.known:
+        """The event that is known by that id; None if there is none. O(log events)."""
+        time = self.known.get(number)
+        if time is None:
             return None
-        if self.dated is None:
-            self.dated = {event.number: event.time for event, told in self._all() if told}
-        time = self.dated[number]
         for event in self.since(time, number):
             if (event.stream, time, number) not in self.unknown:
                 return event
@@ -324,16 +300,8 @@ class ReorderBuffer:
         return merge(near, far, key=_order)
 
     def of_others(self, stream: str) -> int:
-        """How many events are of other streams. O(1), but the first time O(all)."""
-        if self.counts is None:
-            self.counts = self._counted()
+        """How many events are of other streams. O(1)."""
         return len(self) - self.counts.get(stream, 0)
-
-    def _counted(self) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for event in self.since(-FOREVER):
-            counts[event.stream] = counts.get(event.stream, 0) + 1
-        return counts
 
     def before(self, time: int) -> list[HeldEvent]:
         """The events before a time, in order."""
@@ -364,22 +332,16 @@ class ReorderBuffer:
         events = list(self._all())
         assert len(events) == len(self)
         assert self.apart == len(self.far)
-        times = {event.number: event.time for event, known in events if known}
-        assert times.keys() == self.known
-        assert self.dated is None or times == self.dated
+        assert {event.number: event.time for event, known in events if known} == self.known
         assert len(events) == len(self.known) + sum(self.unknown.values())
-        assert self.counts is None or {name: n for name, n in self.counts.items() if n} == self._counted()
+        assert {name: n for name, n in self.counts.items() if n} == Counter([event.stream for event, _ in events])
 
     def dump(self) -> Any:
-        """Plain data; the number behind the id is that of the place."""
-        found = []
-        for at, (event, known) in enumerate(self._all()):
-            time, number, stream, start, row = event
-            found.append([time, number, at, stream, start, list(row), known])
-        return found
+        """Plain data."""
+        return [[*event[:4], list(event.row), known] for event, known in self._all()]
 
     def load(self, data: Any) -> None:
-        for time, number, _, stream, start, row, known in data:
+        for time, number, stream, start, row, known in data:
             self._add_again(HeldEvent(time, number, stream, start, tuple(row)), known)
 
 

@@ -44,7 +44,7 @@ class BatchChecks:
     def is_free(self, ids: Sequence[int], but: StreamOrder | None = None) -> bool:
         """Whether no event that may be withdrawn has one of these ids; those of the order `but` are not asked. O(orders
         with such events x ids)."""
-        known = [order.buffer.known for order in self.orders.all if order is not but]
+        known = [order.buffer.known.keys() for order in self.orders.all if order is not but]
         return all(not taken or taken.isdisjoint(ids) for taken in known)
 
     def says_more(self, stream: StreamDefinition) -> bool:

@@ -22,30 +22,22 @@ class HeldEvent(NamedTuple):
 
 @final
 class HeldColumns:
-    """Events in columns, a row each. `stream`: that of all events, where `streams` is empty; None: each has its own.
-    `instants`: all events start at their time, and `starts` is empty."""
+    """Events in columns, a row each. `instants`: all events start at their time, and `starts` is empty."""
 
     def __init__(
-        self, times: list[int], numbers: list[int], rows: list[Row], stream: str | None, streams: list[str],
-        instants: bool, starts: list[int],
+        self, times: list[int], numbers: list[int], rows: list[Row], streams: list[str], instants: bool,
+        starts: list[int],
     ) -> None:  # fmt: skip
         self.times = times
         self.numbers = numbers
         self.rows = rows
-        self.stream = stream
         self.streams = streams
         self.instants = instants
         self.starts = starts
 
     def event(self, at: int) -> HeldEvent:
-        stream = self.stream if self.stream is not None else self.streams[at]
         start = self.times[at] if self.instants else self.starts[at]
-        return HeldEvent(self.times[at], self.numbers[at], stream, start, self.rows[at])
-
-    def tell_apart(self) -> None:
-        """Give each event its own stream."""
-        if self.stream is not None:
-            self.streams, self.stream = [self.stream] * len(self.times), None
+        return HeldEvent(self.times[at], self.numbers[at], self.streams[at], start, self.rows[at])
 
     def spread(self) -> None:
         """Give each event its own start."""
@@ -53,7 +45,7 @@ class HeldColumns:
             self.starts, self.instants = list(self.times), False
 
     def append(self, event: HeldEvent) -> None:
-        """Where each has its own stream and start."""
+        """Where each has its own start."""
         self.times.append(event.time)
         self.numbers.append(event.number)
         self.rows.append(event.row)
@@ -71,7 +63,7 @@ class HeldColumns:
     def part(self, begin: int, end: int) -> HeldColumns:
         """A copy of the events of [begin, end)."""
         return HeldColumns(
-            self.times[begin:end], self.numbers[begin:end], self.rows[begin:end], self.stream, self.streams[begin:end],
+            self.times[begin:end], self.numbers[begin:end], self.rows[begin:end], self.streams[begin:end],
             self.instants, self.starts[begin:end],
         )  # fmt: skip
 
@@ -81,5 +73,5 @@ class HeldColumns:
 
 
 def no_events() -> HeldColumns:
-    """No events, of different streams and starts."""
-    return HeldColumns([], [], [], None, [], False, [])
+    """No events, of different starts."""
+    return HeldColumns([], [], [], [], False, [])

@@ -42,13 +42,10 @@ def statistics(disorder: Reordering) -> dict[str, Any]:
 
 
 def held_back(order: StreamOrder) -> HeldStream | None:
-    """The stream that others of an order wait for; None if no event of theirs waits. O(streams), but the first time
-    that it asks the buffer O(events that wait)."""
-    last, columns = order.last, order.buffer.columns
-    if last is None or len(order.buffer) == 0 or (columns.stream == last and order.buffer.apart == 0):
-        return None
-    events = order.buffer.of_others(last)
-    return HeldStream(last, events, order.safe, order.streams()) if events else None
+    """The stream that others of an order wait for; None if no event of theirs waits. O(streams)."""
+    last = order.last
+    events = 0 if last is None else order.buffer.of_others(last)
+    return None if last is None or not events else HeldStream(last, events, order.safe, order.streams())
 
 
 def held_in_words(held: HeldStream, definition: StreamDefinition, seconds: int | None = None) -> str:

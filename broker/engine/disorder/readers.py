@@ -349,8 +349,6 @@ class RevisingReaders:
     def _dumped(self, reader: RevisingReader) -> Any:
         """The state of a group with its first member; of the others who that is."""
         first = next(iter(reader.group.members.values()))
-        if len(reader.group.members) == 1 and reader.place == 0:
-            return reader.group.reviser.dump()
         runs = reader.group.reviser.dump() if reader is first else None
         return {"with": first.subscriber.name, "place": reader.place, "runs": runs}
 
@@ -378,14 +376,13 @@ class RevisingReaders:
             reader.suspended, reader.since, reader.ends = suspended, since, OpenEnds(ends)
             if len(ends) > 0:
                 self._open[reader.number] = reader
-            if isinstance(kept, dict):
+            if kept is not None:
                 self._rejoin(kept, reader)
         for name, suspended, _, _, _, kept in by_name:
             group = self.by_name[name].group
             if suspended == NOT_SUSPENDED:
-                runs = kept["runs"] if isinstance(kept, dict) else kept
-                if runs is not None:
-                    group.reviser.load(runs)
+                if kept["runs"] is not None:
+                    group.reviser.load(kept["runs"])
             else:
                 group.suspended = suspended
             group.settle()

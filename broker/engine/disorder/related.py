@@ -205,7 +205,7 @@ class StreamOrders:
             declared = [name for name in self.catalog.streams if name in names]
             order.late = {name: None for name in declared if self._disordered(name)}
             order.punctual = {name: None for name in declared if name not in order.late}
-            order.load(kept, [[event for event in events if event[3] in declared] for events in waiting])
+            order.load(kept, [[event for event in events if event[2] in declared] for events in waiting])
         self.stale = True
         self.sets.clear()
         for name, subscriber in self.catalog.subscriptions.items():

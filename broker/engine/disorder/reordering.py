@@ -247,11 +247,9 @@ class Reordering:
         found: list[Results | RevisedResults] = []
         streams, n, begin = held.streams, len(held.times), 0
         while begin < n:
-            stream, end = held.stream, n
-            if stream is None:
-                stream, end = streams[begin], begin + 1
-                while end < n and streams[end] == stream:
-                    end += 1
+            stream, end = streams[begin], begin + 1
+            while end < n and streams[end] == stream:
+                end += 1
             order.buffer.count_out(stream, end - begin)
             part = held if end - begin == n else held.part(begin, end)
             starts = part.times if part.instants else part.starts

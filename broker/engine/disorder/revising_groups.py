@@ -5,11 +5,12 @@ Here: one reader, one group. Not here: all of them, and what becomes of an event
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from heapq import heappop, heappush
-from typing import final
+from typing import Any, final
 
 from mypy_extensions import i64
+from sortedcontainers import SortedDict
 
 from ...algebra.timed_stream import untimed
 from ...events.instant import FOREVER
@@ -22,48 +23,38 @@ from .joined import salt_of
 
 @final
 class OpenEnds:
-    """When results end that were told and are not final: how many at each time, since many end with one event. Times at
-    which none ends any more stay until time passes them."""
+    """When results end that were told and are not final: how many at each time, since many end with one event."""
 
     def __init__(self, ends: Iterable[int] = ()) -> None:
-        self._counts: dict[int, int] = {}
-        self._times: list[int] = []  # a heap
-        for end in ends:
-            self.add(end)
+        self._counts: Any = SortedDict(Counter(ends))
 
     def add(self, end: int) -> None:
-        """O(log times), and O(1) where it is the latest."""
-        known = self._counts.get(end)
-        if known is None:
-            heappush(self._times, end)
-            known = 0
-        self._counts[end] = known + 1
+        """O(log times), and O(1) where others end then."""
+        self._counts[end] = self._counts.get(end, 0) + 1
 
     def drop(self, end: int) -> None:
-        """Forget one that ends then, if there is any. O(1)."""
+        """Forget one that ends then, if there is any. O(log times)."""
         known = self._counts.get(end, 0)
-        if known > 0:
+        if known > 1:
             self._counts[end] = known - 1
+        elif known == 1:
+            del self._counts[end]
 
     def pass_by(self, time: int) -> bool:
         """Forget those that end before. Returns whether there were any. O(times), each once, and log of all."""
         found = False
-        while len(self._times) > 0 and self._times[0] < time:
-            found = self._counts.pop(heappop(self._times)) > 0 or found
+        while self.first() < time:
+            self._counts.popitem(0)
+            found = True
         return found
 
     def first(self) -> int:
-        """When the first one ends; FOREVER if there is none. O(1), amortised."""
-        while len(self._times) > 0:
-            end = self._times[0]
-            if self._counts[end] > 0:
-                return end
-            del self._counts[heappop(self._times)]
-        return FOREVER
+        """When the first one ends; FOREVER if there is none. O(1)."""
+        return int(self._counts.peekitem(0)[0]) if self._counts else FOREVER
 
     def all(self) -> list[int]:
         """All of them, ascending."""
-        return [end for end in sorted(self._counts) for _ in range(self._counts[end])]
+        return [end for end, count in self._counts.items() for _ in range(count)]
 
 
 @final

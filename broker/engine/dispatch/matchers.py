@@ -53,20 +53,18 @@ class Matcher:
         self.since: i64 = 0  # the time
 
     def enter(self, name: str) -> None:
-        """Count a registration. O(1)."""
+        """Count a registration, whose subscribers have come. O(1)."""
+        self._audience = None
         self.served += 1
         if not self.first:
             self.first = name
 
     def leave(self, name: str) -> None:
         """Undo `enter`. O(1)."""
+        self._audience = None
         self.served -= 1
         if self.first == name:
             self.first = ""
-
-    def renew(self) -> None:
-        """Note that its subscribers have changed."""
-        self._audience = None
 
     def audience(self) -> Audience:
         """Its subscribers, in the form that results keep. O(members) once after each change."""

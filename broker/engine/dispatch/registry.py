@@ -147,7 +147,6 @@ class Registry:
             member = plan.rejoin(matcher.machine, symbols, place.saved)
         member.target.serve(subscriber, feed)
         matcher.enter(name)
-        matcher.renew()
         if kept is not None:
             matcher.machine.load(kept)
             matcher.taken = True
@@ -224,7 +223,6 @@ class Registry:
         member.target = member.target.without_feed(subscriber, feed)
         plan.leave(matcher.machine, member, registration.symbols)
         matcher.leave(name)
-        matcher.renew()
         if not matcher.served:
             self._take_out(lane, matcher)
             alike = plan.alike(self.options)

@@ -9,7 +9,7 @@ Here: that interface. Not here: members (groups), runs (kleene).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from mypy_extensions import i64
 
@@ -20,6 +20,7 @@ from ..matches.match_graph import Found
 from ..matches.sources import Assigned, Item
 from ..options import Options
 from ..program.account import Account
+from .contract import KeptState
 from .packed import Floats, Integers, floats, integers
 
 
@@ -31,7 +32,7 @@ class CommonMatches:
         raise AssertionError
 
 
-class CommonRuns:
+class CommonRuns(KeptState):
     """The runs of one key.
 
     After each event: `begun`: whether it began a run; `ended`: the numbers of the matches that it completed, `count` of
@@ -75,17 +76,6 @@ class CommonRuns:
 
     def oldest(self) -> int:
         """The number of the first start that still has runs, or of the next one. O(runs and their events)."""
-        raise AssertionError
-
-    def dump(self) -> Any:
-        """The state as plain values."""
-        raise AssertionError
-
-    def load(self, data: Any) -> None:
-        """The inverse, into new runs."""
-        raise AssertionError
-
-    def check_invariants(self) -> None:
         raise AssertionError
 
 

@@ -88,7 +88,23 @@ def alike(member: Member | None) -> list[Target]:
     return [] if member is None else [member.target]
 
 
-class Executor:
+class KeptState:
+    """State that a snapshot has, and a new one of the same form takes again."""
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError if its parts contradict each other."""
+        raise AssertionError
+
+    def dump(self) -> Any:
+        """It as lists, numbers, strings and booleans."""
+        raise AssertionError
+
+    def load(self, data: Any) -> None:
+        """The inverse, into a new one whose members have joined again, with their arcs."""
+        raise AssertionError
+
+
+class Executor(KeptState):
     """The partial matches of one subscription, or of several that share them.
 
     `inputs`: the conditions on single events whose bits a span has. `interest`: which events it needs at present.
@@ -141,18 +157,6 @@ class Executor:
 
     def statistics(self) -> dict[str, int]:
         """Counts of its state; their names are in its plan's `figures`."""
-        raise AssertionError
-
-    def check_invariants(self) -> None:
-        """Raise AssertionError if its parts contradict each other."""
-        raise AssertionError
-
-    def dump(self) -> Any:
-        """Its state as lists, numbers, strings and booleans."""
-        raise AssertionError
-
-    def load(self, data: Any) -> None:
-        """The inverse, into a new machine that all members have joined again."""
         raise AssertionError
 
 

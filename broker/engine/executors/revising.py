@@ -16,12 +16,13 @@ from ...automaton.arc_updates import ChangedArcs
 from ...automaton.automaton import Automaton
 from ...events.schema import Row
 from ..matches.sources import Item, MatchSource, WaitingRun
+from .contract import KeptState
 
 Revision: TypeAlias = tuple[bool, MatchSource]
 """A result that was added (true) or withdrawn, as a source of one match."""
 
 
-class Reviser:
+class Reviser(KeptState):
     """The partial matches of automata over events that are not final yet. They read the same streams, and differ in
     results only: those whose plans are `alike` may share one, each as a member with a number."""
 
@@ -80,16 +81,4 @@ class Reviser:
 
     def statistics(self) -> dict[str, int]:
         """Counts of its state, under the names of its plan's `figures`."""
-        raise AssertionError
-
-    def check_invariants(self) -> None:
-        """Raise AssertionError if its parts contradict each other."""
-        raise AssertionError
-
-    def dump(self) -> Any:
-        """Its state as lists, numbers, strings and booleans."""
-        raise AssertionError
-
-    def load(self, data: Any) -> None:
-        """The inverse, into a new machine with the same members and arcs."""
         raise AssertionError

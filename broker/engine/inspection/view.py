@@ -129,7 +129,7 @@ class EngineView(EngineParts):
 
     def held_back(self, name: str | None = None) -> list[HeldStream]:
         """The streams that others wait for; `name`: that which a subscription waits for. Raises UnknownSubscription.
-        O(streams), the first time also O(events that wait)."""
+        O(streams)."""
         subscriber = None if name is None else self._known(name)
         if self.disorder is None:
             return []

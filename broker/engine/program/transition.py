@@ -72,22 +72,10 @@ class SlotUpdate:
     """The sources of a run's slots in its new place, in order; at least one."""
 
     def __init__(self, sources: tuple[SlotSource, ...]) -> None:
-        self.first = Fill(sources[0])
-        self.second = Fill(sources[1]) if len(sources) > 1 else None
-        self.others = [Fill(source) for source in sources[2:]]
-
-    def fills(self) -> list[Fill]:
-        """The sources of all slots. O(slots)."""
-        return [self.first, *([] if self.second is None else [self.second]), *self.others]
+        self.fills = [Fill(source) for source in sources]
 
     def fill(self, row: Row, bound: Row, slots: Slots, length: int, span: int) -> Slots:
-        first = self.first.value(row, bound, slots, length, span)
-        if self.second is None:
-            return (first,)
-        second = self.second.value(row, bound, slots, length, span)
-        if not self.others:
-            return (first, second)
-        return (first, second, *[fill.value(row, bound, slots, length, span) for fill in self.others])
+        return tuple([fill.value(row, bound, slots, length, span) for fill in self.fills])
 
 
 @final

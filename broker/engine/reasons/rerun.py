@@ -22,6 +22,7 @@ from ..options import Options
 from ..parts import EngineParts
 from ..planner import EXECUTORS, IN_ORDER, MERGED
 from ..program.account import UNLIMITED
+from ..results import expanded
 from ..subscribing.subscriber import Subscriber
 from ..subscribing.suspensions import suspended
 from ..subscribing.updating import update_again
@@ -135,7 +136,7 @@ class Rerun:
         if not self._matches:
             return cause, []
         kinds = ("match", "retraction")
-        return cause, [each for each in results.expanded() if each.subscription == self.name and each.kind in kinds]
+        return cause, [each for each in expanded(results) if each.subscription == self.name and each.kind in kinds]
 
     def _given(self, event: AskedInput, late: bool) -> tuple[Cause, Any]:
         engine = self.engine
@@ -149,7 +150,7 @@ class Rerun:
                 return ("withdrawn event", (number,)), engine.retract(number)
             case UpdateLine(subscription, insert, delete, since, until):
                 known = subscription in engine.subscriptions
-                return ("update", ()), engine.update(subscription, insert, delete, since, until) if known else _NOTHING
+                return ("update", ()), engine.update(subscription, insert, delete, since, until) if known else ()
             case GapLine(stream, first, last):
                 return ("gap", ()), engine.declare_gap(stream, first, last)
             case Punctuation(time, stream, where):
@@ -158,19 +159,6 @@ class Rerun:
     def steps(self, match: Match) -> tuple[tuple[Step, ...], WindowPlace | None] | None:
         """The steps of a match that the last input made known; None if they cannot be found."""
         return next((found for each in self.explainers if (found := each.steps(match)) is not None), None)
-
-
-@final
-class _NoResults:
-    """The results of an input that concerns none of the subscriptions here."""
-
-    parts: Final = ()
-
-    def expanded(self) -> Iterator[Match]:
-        return iter(())
-
-
-_NOTHING: Final = _NoResults()
 
 
 def in_order(engine: EngineParts, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The section of names: streams, subscriptions in their order, and the suspended ones among them.
+"""The section of names: streams, subscriptions in their order with all that made them, and the suspended among them.
 
 Not here: the partial matches of subscriptions (machines, merged).
 """
@@ -6,8 +6,9 @@ Not here: the partial matches of subscriptions (machines, merged).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, final
+from typing import Any, Final
 
+from ...automaton.arc_updates import ArcUpdate
 from ...automaton.rewriting.table import RULES
 from ...events.schema import Schema
 from ...events.stream import StreamDefinition
@@ -16,65 +17,37 @@ from ..compiler.query_compiler import QueryCompiler
 from ..subscribing.entering import install
 from ..subscribing.holdings import PublishedStream
 from ..subscribing.streams import declare
+from ..subscribing.updating import update_again
 from .state import EngineState
 
 NAMES: Final = tuple([rule.name for rule in RULES])
 
 
 def save(state: EngineState) -> Any:
+    """`rules`: by which rules automata were rewritten, each subscription's by number; runs of an automaton before and
+    after have nothing in common."""
     catalog = state.catalog
+    rules: dict[tuple[str, ...], int] = {}
     return {
         "streams": [
-            [s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation]
-            + _later(s)
+            [
+                *(s.name, s.schema.declared(), s.key, s.disorder, s.lateness, s.speculation),
+                *(s.idle, s.time_unit, s.added, s.sequence),
+            ]
             for s in catalog.streams.values()
         ],
         "published": [[name, p.schema.declared(), p.readers] for name, p in catalog.published.items()],
         "withdrawn": [[name, *entry] for name, entry in catalog.withdrawn.items()],
         "subscriptions": [
-            [d.name, d.language, d.query, d.lineage, d.report, d.forecast, s.since]
+            [
+                *(d.name, d.language, d.query, d.lineage, d.report, d.forecast, d.results, s.since),
+                *(catalog.widths(s), rules.setdefault(_on(s.form.rules_off), len(rules)), list(map(list, s.updates))),
+            ]
             for s in catalog.subscriptions.values()
             for d in [s.definition()]
         ],
+        "rules": list(rules),
     }
-
-
-def _later(stream: StreamDefinition) -> list[Any]:
-    """The fields of later versions, without the last ones that say nothing."""
-    if stream.sequence is not None:
-        return [stream.idle, stream.time_unit, stream.added, stream.sequence]
-    if stream.added:
-        return [stream.idle, stream.time_unit, stream.added]
-    if stream.time_unit is not None:
-        return [stream.idle, stream.time_unit]
-    return [] if stream.idle is None else [stream.idle]
-
-
-def save_widths(state: EngineState) -> Any:
-    """How many attributes subscriptions read of streams that have more by now."""
-    catalog = state.catalog
-    found = [[name, catalog.widths(subscriber)] for name, subscriber in catalog.subscriptions.items()]
-    return [each for each in found if each[1]] or None
-
-
-def restore_widths(state: EngineState, content: Any) -> None:
-    """Keep them for the subscriptions, which are made again later."""
-    state.widths = dict(content)
-
-
-def save_rules(state: EngineState) -> Any:
-    """By which rules automata were rewritten, if by any: those of most, and the subscriptions with others. Runs of an
-    automaton before and after have nothing in common."""
-    usual = _on(state.program.options.rules_off)
-    others = [[name, on] for name, s in state.catalog.subscriptions.items() if (on := _on(s.form.rules_off)) != usual]
-    return [usual, others] if usual or others else None
-
-
-def restore_rules(state: EngineState, content: Any) -> None:
-    """Keep them for the subscriptions, which are made again later."""
-    usual, others = content
-    state.rules_off = _off(usual)
-    state.rules_off_of = {name: _off(on) for name, on in others}
 
 
 def _on(off: tuple[str, ...]) -> tuple[str, ...]:
@@ -96,21 +69,10 @@ def restore(state: EngineState, content: Any) -> None:
     catalog.compiler = usual
 
 
-@final
-class _Compilers:
-    """The compilers by the rules that are off."""
-
-    def __init__(self, state: EngineState) -> None:
-        self._state = state
-        self._options = state.program.options
-        self._known = {_off(_on(self._options.rules_off)): state.catalog.compiler}
-
-    def of(self, subscription: str) -> QueryCompiler:
-        state = self._state
-        off = state.rules_off_of.get(subscription, state.rules_off)
-        if off not in self._known:
-            self._known[off] = state.catalog.compiler_with(replace(self._options, rules_off=off))
-        return self._known[off]
+def _compiler(state: EngineState, on: tuple[str, ...]) -> QueryCompiler:
+    """The compiler by these rules."""
+    catalog, options, off = state.catalog, state.program.options, _off(on)
+    return catalog.compiler if on == _on(options.rules_off) else catalog.compiler_with(replace(options, rules_off=off))
 
 
 def _define(state: EngineState, content: Any) -> None:
@@ -122,15 +84,16 @@ def _define(state: EngineState, content: Any) -> None:
     catalog.withdrawn = {name: (reason, since) for name, reason, since in content["withdrawn"]}
     if engine.disorder is not None:
         engine.disorder.copies.restoring = state.revising
-    compilers = _Compilers(state)
-    for name, language, query, lineage, report, forecast, since in content["subscriptions"]:
-        catalog.compiler = compilers.of(name)
-        wanted = _plain(forecast)
-        results = state.results.get(name)
-        definition = SubscriptionDefinition(name, language, query, lineage, report, wanted, results)
-        install(engine, catalog.parse(definition), since, state.widths.get(name))
+    compilers = [_compiler(state, on) for on in content["rules"]]
+    for name, language, query, lineage, report, forecast, results, since, widths, rules, _ in content["subscriptions"]:
+        catalog.compiler = compilers[rules]
+        definition = SubscriptionDefinition(name, language, query, lineage, report, _plain(forecast), results)
+        install(engine, catalog.parse(definition), since, widths)
     if engine.disorder is not None:
         engine.disorder.copies.restoring = None
+    for name, *_, updates in content["subscriptions"]:  # whose machines are still empty
+        made = [ArcUpdate(tuple(insert), tuple(delete), begin, end) for insert, delete, begin, end in updates]
+        update_again(state.program, state.runtime, engine.disorder, catalog.subscriptions[name], made)
 
 
 def _plain(value: Any) -> Any:

@@ -45,11 +45,8 @@ def sections(program: Program) -> list[Section]:
     return [
         Section("machines", 1, machines.save, machines.begin),
         Section("forms", 2, machines.save_forms, machines.restore_forms, may_lack=True),
-        Section("options", 1, disorder.save_options, disorder.restore_options, may_lack=True),
-        Section("widths", 1, definitions.save_widths, definitions.restore_widths, may_lack=True),
-        Section("rules", 1, definitions.save_rules, definitions.restore_rules, may_lack=True),
-        Section("definitions", 1, definitions.save, definitions.restore),
-        Section("updates", 1, disorder.save_updates, disorder.restore_updates, may_lack=True),
+        Section("revising", 1, disorder.save_revising, disorder.restore_revising, may_lack=True),
+        Section("definitions", 2, definitions.save, definitions.restore),
         *(
             Section(
                 section_of(executor),
@@ -64,7 +61,7 @@ def sections(program: Program) -> list[Section]:
         Section("accounts", 1, _save_accounts, _restore_accounts),
         Section("epoch", 1, epoch.save, epoch.restore),
         Section(MERGED.section, MERGED.version, merged.save, merged.restore),
-        Section("disorder", 2, disorder.save, disorder.restore, may_lack=True),
+        Section("disorder", 3, disorder.save, disorder.restore, may_lack=True),
         Section("forecasts", 2, _save_forecasts, _restore_forecasts),
     ]
 

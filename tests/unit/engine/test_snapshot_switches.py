@@ -81,8 +81,6 @@ def test_runs_go_on_with_other_switches(first: str, second: str) -> None:
 
 def test_only_what_has_another_form_is_written() -> None:
     assert b"forms" not in filled(Options()).snapshot()
-    assert b"rules" not in filled(Options(rules_off=ALL)).snapshot()
-    assert b"rules" in Engine.restore(filled(Options()).snapshot(), Options(rules_off=ALL)).snapshot()
     assert b"forms" in filled(Options(columns=False)).snapshot()
     assert b"forms" in Engine.restore(filled(Options(columns=False)).snapshot()).snapshot()
     kept = Engine.restore(filled(Options(indexes=False)).snapshot())

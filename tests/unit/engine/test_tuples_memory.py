@@ -90,7 +90,7 @@ def test_the_oldest_key_values_are_given_up_and_new_ones_doubted_for_a_while() -
     partition = Partition(machine("a; b WITHIN 100", "a, b: k = $x", bounds=CountBounds(bindings=4)))
     for number in range(6):
         assert partition.step(0b1, ("A", number, 0.0), number, number, number) == []
-    assert partition.statistics()["dropped"] == 2
+    assert (partition.statistics()["bindings"], partition.lost) == (4, 2)
     assert partition.step(0b10, ("A", 0, 0.0), 7, 7, 7) == [], "given up"
     (kept,) = partition.step(0b10, ("A", 3, 0.0), 8, 8, 8)
     assert (kept.count, kept.incomplete) == (1, False)

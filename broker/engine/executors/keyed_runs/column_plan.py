@@ -113,8 +113,8 @@ class ColumnFold:
         """Find the counter; whether all other slots stay as they are."""
         if begun is None or going is None:
             return begun is None and going is None
-        starts = begun.fills()
-        for slot, fill in enumerate(going.fills()):
+        starts = begun.fills
+        for slot, fill in enumerate(going.fills):
             if fill.carries(slot):
                 continue
             by, start = fill.computation, starts[slot].computation
@@ -282,4 +282,4 @@ def _harmless(update: SlotUpdate | None) -> bool:
     if update is None:
         return True
     known = (ConstantValue, EventValue, Increment, RegisterValue)
-    return all(not fill.computed() or isinstance(fill.computation, known) for fill in update.fills())
+    return all(not fill.computed() or isinstance(fill.computation, known) for fill in update.fills)

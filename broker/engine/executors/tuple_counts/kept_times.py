@@ -79,18 +79,19 @@ class Slots:
 
     def changes(self, values: tuple[int, ...]) -> i64:
         """The time from which on `settled` will find something new."""
-        soonest: i64 = UNCHANGING
-        for slot in range(len(values)):
-            value: i64 = values[slot]
-            if value < DECIDED and self.lapse[slot] < DECIDED:
-                soonest = min(soonest, value + self.lapse[slot])
-        return soonest
+        return _soonest(values, self.lapse, UNCHANGING)
 
     def end(self, values: tuple[int, ...]) -> i64:
         """The last moment at which a match that keeps these can be completed, as far as they say."""
-        latest: i64 = DECIDED
-        for slot in range(len(values)):
-            value: i64 = values[slot]
-            if value < DECIDED and self.ends[slot] < DECIDED:
-                latest = min(latest, value + self.ends[slot])
-        return latest
+        return _soonest(values, self.ends, DECIDED)
+
+
+def _soonest(values: tuple[int, ...], distances: list[int], otherwise: i64) -> i64:
+    """The first moment at which a time that is not decided is that far back; `otherwise`, if it is later or none."""
+    soonest = otherwise
+    for slot in range(len(values)):
+        value: i64 = values[slot]
+        distance: i64 = distances[slot]
+        if value < DECIDED and distance < DECIDED:
+            soonest = min(soonest, value + distance)
+    return soonest

@@ -34,7 +34,7 @@ class CountsPlan(CompositePlan):
 
     executor = "tuple_counts"
     pays = "an update of counts, and the matches that it completes"
-    version = 2
+    version = 3
     figures = ("machines", "bindings", "cells", "nodes", "entries")
 
     def __init__(self, automaton: Automaton, counting: dict[Bounds, CountingPlan] | None = None) -> None:

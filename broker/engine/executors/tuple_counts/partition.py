@@ -26,13 +26,12 @@ FEW: Final = 64  # key values beyond which useless ones are searched
 class Partition:
     """The partial matches of one partition of the stream (of all of it without BY)."""
 
-    __slots__ = ("dropped", "lost", "runners", "settled", "suspect", "tables")
+    __slots__ = ("lost", "runners", "settled", "suspect", "tables")
 
     def __init__(self, tables: CountingTables) -> None:
         self.tables = tables
         self.runners: dict[Binding, Runner] = {}
         self.settled = 0  # the number of runners after the last search for useless ones
-        self.dropped = 0  # key values that were dropped
         self.lost: i64 = 0  # how often a limit was hit since the last reading
         self.suspect: i64 = NEVER  # until then a new key value may be one that was dropped
 
@@ -97,7 +96,6 @@ class Partition:
         if len(runners) >= most:
             for old in list(runners)[: max(1, most // 16)]:  # several at once, so that not each new one drops one
                 del runners[old]
-                self.dropped += 1
             self.lost += 1
             self.suspect = self.tables.until(time)
         runner = runners[key] = self._runner()
@@ -125,7 +123,7 @@ class Partition:
 
     def statistics(self) -> dict[str, int]:
         """`bindings`: key values with partial matches; `cells`, `nodes` and `entries` of windows: what is kept."""
-        figures = {"bindings": len(self.runners), "cells": 0, "nodes": 0, "entries": 0, "dropped": self.dropped}
+        figures = {"bindings": len(self.runners), "cells": 0, "nodes": 0, "entries": 0}
         for runner in self.runners.values():
             runner.tally(figures)
         return figures
@@ -136,10 +134,10 @@ class Partition:
 
     def dump(self) -> list[Any]:
         """The state as lists, integers, strings, floats and booleans."""
-        return [[[list(key), r.dump()] for key, r in self.runners.items()], self.dropped, int(self.suspect)]
+        return [[[list(key), r.dump()] for key, r in self.runners.items()], int(self.suspect)]
 
     def load(self, data: Any) -> None:
-        runners, self.dropped, self.suspect = data
+        runners, self.suspect = data
         for key, content in runners:
             runner = self.runners[tuple(key)] = self._runner()
             runner.load(content)
