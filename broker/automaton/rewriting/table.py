@@ -77,7 +77,7 @@ def rewritten(
     rounds = 0
     while again and rounds < ROUNDS_MAX:
         again, rounds = False, rounds + 1
-        # They stay true in a round, as runs stay the same or become fewer; of slots, until the last rules renumber them.
+        # They stay true in a round, as runs stay the same or become fewer, until the last rules renumber slots.
         facts = Facts(automaton, widths)
         for rule in rules:
             automaton, count = rule.apply(automaton, facts)
