@@ -160,7 +160,6 @@ class Columns(Generic[A]):
         self._costs = Selectivities(sample[:])
         self._shared = SharedPredicate()
         self._ranges: list[Ranges[Filed[A]]] = []
-        self._various = False  # whether any of the following is used
         self._equal: dict[int, dict[Value, list[Filed[A]]]] = {}
         self._scaled: dict[ScaledKey, Scaled[Filed[A]]] = {}
         self._texts: dict[tuple[int, int], Texts[Filed[A]]] = {}
@@ -181,15 +180,14 @@ class Columns(Generic[A]):
         found: list[Filed[A]] = []
         for ranges in self._ranges:
             ranges.find(row, found)
-        if self._various:
-            for position, by_value in self._equal.items():
-                found += by_value.get(row[position], ())
-            for scaled in self._scaled.values():
-                scaled.find(row, bound, slots, found)
-            for texts in self._texts.values():
-                texts.find(row, found)
-            for addresses in self._addresses.values():
-                addresses.find(row, found)
+        for position, by_value in self._equal.items():
+            found += by_value.get(row[position], ())
+        for scaled in self._scaled.values():
+            scaled.find(row, bound, slots, found)
+        for texts in self._texts.values():
+            texts.find(row, found)
+        for addresses in self._addresses.values():
+            addresses.find(row, found)
         return found
 
     def _witness(self, arc: A) -> list[Filing]:
@@ -223,7 +221,6 @@ class Columns(Generic[A]):
         if interval is not None:
             self._ranges_for(interval).add(interval, filed)
             return
-        self._various = True
         if text is not None and isinstance(text.condition, Network):
             self._addresses.setdefault(text.position, Addresses(text.position)).add(text.condition, filed)
         elif text is not None:

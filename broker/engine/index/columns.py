@@ -1,16 +1,13 @@
-"""Columns of floats, packed if the code is compiled: searches in them, and growing them.
+"""Columns of floats, packed if the code is compiled: searches in them.
 
-Here: the column type, bisection, insertion, and the sizes that all columns share. Compiled, a column is an array of
+Here: the column type, bisection, order, and the sizes that all columns share. Compiled, a column is an array of
 machine numbers (librt.vecs) and a search is a loop on them; interpreted, it is a list, and the standard library has
 searches in C. Not here: the meaning of columns (intervals, pieces).
-
-A packed column has one owner. Growing may move it, so always write `column = inserted(column, ...)`, and keep no second
-reference across that call.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
@@ -18,7 +15,7 @@ from typing import Final
 from mypy_extensions import i64
 
 with suppress(ImportError):  # interpreted code works without it
-    from librt.vecs import append, pop, vec
+    from librt.vecs import append, vec
 
 BLOCK: Final = 16  # entries that share one maximum, by which a scan skips them
 EXACT: Final = 2**53  # floats hold every integer up to here
@@ -32,42 +29,6 @@ Column = vec[float]
 
 def column(values: Iterable[float] = ()) -> vec[float]:
     return vec[float](values)
-
-
-def inserted(values: vec[float], at: i64, value: float) -> vec[float]:
-    """The column with one more value at an index. O(values after it)."""
-    if not COMPILED:
-        values.insert(at, value)  # type: ignore[attr-defined]  # a list
-        return values
-    values = append(values, value)
-    j: i64 = len(values) - 1
-    while j > at:
-        values[j] = values[j - 1]
-        j -= 1
-    values[at] = value
-    return values
-
-
-def removed(values: vec[float], at: i64) -> vec[float]:
-    """The column without the value at an index. O(values after it)."""
-    if not COMPILED:
-        del values[at]  # type: ignore[attr-defined]  # a list
-        return values
-    values, _ = pop(values, at)
-    return values
-
-
-def below(values: vec[float], level: float, low: i64, high: i64) -> i64:
-    """In ascending values from `low` to `high`, the index of the first one not less than the level."""
-    if not COMPILED:
-        return bisect_left(values, level, low, high)
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < level:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def not_above(values: vec[float], level: float, low: i64, high: i64) -> i64:

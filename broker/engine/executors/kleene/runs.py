@@ -370,9 +370,8 @@ class Runs(RunCell):
         return [waiting, inside, int(self.place), archive.page(self.events)]
 
     def load(self, data: Any, restored: Restored) -> None:
-        waiting, inside, self.place, *page = data
-        if len(restored.pages) > 0:
-            self.events = restored.pages[page[0] if page else 0]
+        waiting, inside, self.place, page = data
+        self.events = restored.pages[page]
         self.waiting = [[restored.run(run) for run in runs] for runs in waiting]
         self.inside = [[restored.run(run) for run in runs] for runs in inside]
         self.count = sum(map(len, self.waiting)) + sum(map(len, self.inside))
