@@ -5,6 +5,7 @@ Runs that wait are among them: with other arcs, or another form of storage, they
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .arena import NONE, ORDER, START, STATE, Records, taken
@@ -40,11 +41,11 @@ def _begun(run: list[Any]) -> tuple[int, int]:
     return run[0], run[1]
 
 
-def keep_runs(timeline: Timeline, runs: list[list[Any]]) -> None:
+def keep_runs(timeline: Timeline, runs: Sequence[Sequence[Any]]) -> None:
     """The inverse, into a timeline without events. O(runs, and events that they took)."""
     stepper, arena = timeline.stepper, timeline.arena
     timeline.kept = arena.count
-    waiting: list[list[Any]] = []
+    waiting: list[Sequence[Any]] = []
     for run in runs:
         if timeline.runs is not None and run[2] in stepper.waiting:
             waiting.append(run)
@@ -59,7 +60,7 @@ def keep_runs(timeline: Timeline, runs: list[list[Any]]) -> None:
         timeline.runs.insert(arena, arena.count, run[0], run[1])
 
 
-def _write(timeline: Timeline, run: list[Any]) -> None:
+def _write(timeline: Timeline, run: Sequence[Any]) -> None:
     start, order, state, registers, trace, ids = run
     arena = timeline.arena
     layout = arena.layout
