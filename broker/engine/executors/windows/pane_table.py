@@ -246,8 +246,13 @@ class PaneTable:
 
     # --- state -------------------------------------------------------------------------------------------------------
 
-    def dump(self, slot: int) -> list[Any]:
-        """A partition, with its events."""
+    def turns_of(self, slots: list[int]) -> dict[int, int]:
+        """By turn, the rank of a pane among those that there are: what is saved does not tell of others. O(panes)."""
+        turns = [int(self.panes[pane * PANE + TURN]) for slot in slots for pane in self.panes_of(slot)]
+        return {turn: rank for rank, turn in enumerate(sorted(turns))}
+
+    def dump(self, slot: int, turns: dict[int, int]) -> list[Any]:
+        """A partition, with its events. `turns`: the ranks of turns."""
         own = slot * WIDTH
         key = self.keyed[slot]
         panes = self.panes_of(slot)
@@ -255,7 +260,13 @@ class PaneTable:
         return [
             list(key) if isinstance(key, tuple) else [key],
             [int(self.numbers[own + number]) for number in (UPTO, EVENTS, LAST, GIVEN)],
-            [[int(self.panes[pane * PANE + number]) for number in (PERIOD, BEFORE, BEGUN, TURN)] for pane in panes],
+            [
+                [
+                    *[int(self.panes[pane * PANE + number]) for number in (PERIOD, BEFORE, BEGUN)],
+                    turns[int(self.panes[pane * PANE + TURN])],
+                ]
+                for pane in panes
+            ],
             [columns.items, [list(row) for row in columns.rows]],
             self.sums.dump(slot, panes),
         ]
