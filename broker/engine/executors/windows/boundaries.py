@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, ClassVar, Final, final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from ....algebra.window_aggregates import ClockGrid
 from ....events.instant import FOREVER
@@ -30,7 +30,6 @@ from .pane_table import (
     PANE,
     PERIOD,
     TAIL,
-    TURN,
     UPTO,
     WIDTH,
     PaneTable,
@@ -116,11 +115,27 @@ class Boundaries:
 
 
 @final
+@mypyc_attr(acyclic=True)
+class EnteredWindow:
+    """The partitions with events in a window, in the order of their first ones."""
+
+    def __init__(self) -> None:
+        self.slots: Integers = integers()
+        self.count: i64 = 0
+
+    def add(self, slot: i64) -> None:
+        """Add a partition. O(1) amortised."""
+        self.slots = put_integer(self.slots, self.count, slot)
+        self.count += 1
+
+
+@final
 class ClockBoundaries(Boundaries):
     """Windows are [k * slide + offset, k * slide + offset + size), panes begin in each period of `slide`.
 
-    `oldest`: the number of the first open window, in which all partitions are that the table knows. From `since` to
-    `stop`, a moment is in the windows from `earliest` to `latest`. `number`: of the windows that are over.
+    `windows`: by the number of an open window modulo their count, `room`, what is in it: no more can be open than hold
+    one moment. All open ones are from `oldest` to `newest`. From `since` to `stop`, a moment is in the windows from
+    `earliest` to `latest`. `number`: of the windows that are over.
     """
 
     method: ClassVar[str] = "panes by the period of the clock, as numbers; windows told when time has passed their end"
@@ -132,7 +147,10 @@ class ClockBoundaries(Boundaries):
         self.size: i64 = clock.size
         self.slide: i64 = clock.slide
         self.offset: i64 = clock.offset
-        self.oldest: i64 = NEVER
+        self.room: i64 = clock.size // clock.slide + 2
+        self.windows: list[EnteredWindow] = [EnteredWindow() for _ in range(int(self.room))]
+        self.oldest: i64 = 0
+        self.newest: i64 = NEVER
         self.since: i64 = 0
         self.stop = -1
         self.earliest: i64 = 0
@@ -156,14 +174,28 @@ class ClockBoundaries(Boundaries):
         upto = table.numbers[own + UPTO]
         if upto < self.latest:
             entry = table.open(slot, self.latest, time, place)
-            if self.oldest == NEVER:
-                self.oldest = self.earliest
+            self._enter_windows(slot, max(self.earliest, upto + 1))
         elif table.numbers[own + GIVEN] >= self.latest:
             return NO_PARTITION  # all windows that it is in have been given up
         table.note(slot, time, place)
         if table.numbers[own + EVENTS] > self.events_max:
             self.limit(slot)
         return entry
+
+    def _enter_windows(self, slot: i64, number: i64) -> None:
+        """Enter a partition into the windows of this moment from a number on. O(windows)."""
+        newest = self.latest
+        if self.newest < self.oldest or number < self.oldest:
+            self.oldest = number
+        if newest > self.newest:
+            self.newest = newest
+        where = number % self.room
+        while number <= newest:
+            self.windows[where].add(slot)
+            number += 1
+            where += 1
+            if where == self.room:
+                where = 0
 
     def plain(self, slot: i64, times: list[int], at: i64, end: i64) -> i64:
         if self.table.numbers[slot * WIDTH + GIVEN] >= self.latest:
@@ -173,29 +205,26 @@ class ClockBoundaries(Boundaries):
         return end - at
 
     def due(self) -> i64:
-        if self.oldest == NEVER:
+        if self.newest < self.oldest:
             return NOTHING_DUE
         return self.oldest * self.slide + self.offset + self.size - 1
 
     def ended(self, time: i64) -> i64:
-        """O(partitions log partitions), of those that have events in the window."""
-        table = self.table
-        if len(table.slots) == 0:
-            self.oldest = NEVER
-        if self.oldest == NEVER or self.due() >= time:
-            return 0
-        self.number = self.oldest
-        self.begin = self.oldest * self.slide + self.offset
-        self.oldest += 1
-        turns: dict[int, int] = {}  # the partitions in the order of their first events in the window
-        for slot in table.slots.values():
-            pane = self.first(slot)
-            turns[-1 - slot if pane == NOTHING else int(table.panes[pane * PANE + TURN])] = slot
-        count: i64 = 0
-        for turn in sorted(turns):
-            self.ending = put_integer(self.ending, count, turns[turn])
-            count += 1
-        return count
+        while self.oldest <= self.newest:
+            entered = self.windows[self.oldest % self.room]
+            count = entered.count
+            if count > 0:
+                self.begin = self.oldest * self.slide + self.offset
+                if self.begin + self.size > time:
+                    return 0
+                self.number = self.oldest
+                self.ending = entered.slots
+                entered.count = 0
+                self.oldest += 1
+                return count
+            self.oldest += 1
+        self.newest = NEVER
+        return 0
 
     def first(self, slot: i64) -> i64:
         table = self.table
@@ -215,16 +244,24 @@ class ClockBoundaries(Boundaries):
             table.forget(slot)
 
     def groups(self) -> int:
-        """The open windows."""
-        newest = [int(self.table.numbers[slot * WIDTH + UPTO]) for slot in self.table.slots.values()]
-        return max(newest) - int(self.oldest) + 1 if newest else 0
+        return sum([entered.count > 0 for entered in self.windows])
+
+    def _opened(self) -> list[int]:
+        return list(range(int(self.oldest), int(self.newest) + 1)) if self.newest >= self.oldest else []
+
+    def _inside(self, number: int) -> list[int]:
+        entered = self.windows[number % self.room]
+        return [int(slot) for slot in entered.slots[: entered.count]]
 
     def dump(self, order: dict[int, int]) -> list[Any]:
-        return [[int(self.oldest)]] if self.table.slots else []
+        return [[number, [order[slot] for slot in self._inside(number)]] for number in self._opened()]
 
     def load(self, saved: Any, slots: list[int]) -> None:
+        for number, inside in saved:
+            for at in inside:
+                self.windows[number % self.room].add(slots[at])
         if saved:
-            self.oldest = saved[0][0]
+            self.oldest, self.newest = saved[0][0], saved[-1][0]
 
     def check_invariants(self) -> None:
         numbers, panes = self.table.numbers, self.table.panes
@@ -234,7 +271,11 @@ class ClockBoundaries(Boundaries):
                 assert panes[numbers[own + TAIL] * PANE + PERIOD] == numbers[own + UPTO]
             else:
                 assert numbers[own + GIVEN] == numbers[own + UPTO]
-            assert numbers[own + UPTO] >= self.oldest > NEVER
+        for number in self._opened():
+            assert all(numbers[slot * WIDTH + UPTO] >= number for slot in self._inside(number))
+            assert set(self._inside(number)) <= set(self.table.slots.values())
+        entered = sum(int(entered.count) for entered in self.windows)
+        assert entered == sum(len(self._inside(number)) for number in self._opened())
 
 
 @final

@@ -303,8 +303,7 @@ class PaneMachine(EventExecutor):
     def dump(self) -> Any:
         slots = list(self.table.slots.values())
         order = {slot: number for number, slot in enumerate(slots)}
-        turns = self.table.turns_of(slots)
-        return [[self.table.dump(slot, turns) for slot in slots], self.rule.dump(order)]
+        return [[self.table.dump(slot) for slot in slots], self.rule.dump(order)]
 
     def load(self, data: Any) -> None:
         saved, waiting = data

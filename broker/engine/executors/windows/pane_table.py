@@ -36,8 +36,7 @@ BEFORE: Final = 1  # how many events the partition had before it
 BEGUN: Final = 2  # the time of its first event
 PLACE: Final = 3  # where the log has that
 NEXT: Final = 4  # the pane behind it
-TURN: Final = 5  # how many panes had begun before
-PANE: Final = 6
+PANE: Final = 5
 
 SPARE: Final = 4_096  # events of windows that are over which may stay in the log
 OVER: Final = 4  # so many for each event of an open window
@@ -50,7 +49,7 @@ NEVER: Final = -(1 << 62)
 class PaneTable:
     """`slots`: the number of each partition, by key, and `keyed` their inverse; `free`: those of none. `numbers`:
     of partitions, `panes`: of panes, of which the first `made` exist, and `spare` begins the chain of those that are
-    used again; `turns`: how many have begun. `live`: events of panes in the log."""
+    used again. `live`: events of panes in the log."""
 
     def __init__(self, tables: WindowTables) -> None:
         self.tables = tables
@@ -65,7 +64,6 @@ class PaneTable:
         self.numbers: Integers = integers()
         self.panes: Integers = integers()
         self.made: i64 = 0
-        self.turns: i64 = 0
         self.spare: i64 = NOTHING
 
     # --- partitions --------------------------------------------------------------------------------------------------
@@ -153,8 +151,6 @@ class PaneTable:
         panes[at + BEGUN] = time
         panes[at + PLACE] = place
         panes[at + NEXT] = NOTHING
-        panes[at + TURN] = self.turns
-        self.turns += 1
         if numbers[own + COUNT] == 0:
             numbers[own + HEAD] = pane
         else:
@@ -246,13 +242,8 @@ class PaneTable:
 
     # --- state -------------------------------------------------------------------------------------------------------
 
-    def turns_of(self, slots: list[int]) -> dict[int, int]:
-        """By turn, the rank of a pane among those that there are: what is saved does not tell of others. O(panes)."""
-        turns = [int(self.panes[pane * PANE + TURN]) for slot in slots for pane in self.panes_of(slot)]
-        return {turn: rank for rank, turn in enumerate(sorted(turns))}
-
-    def dump(self, slot: int, turns: dict[int, int]) -> list[Any]:
-        """A partition, with its events. `turns`: the ranks of turns."""
+    def dump(self, slot: int) -> list[Any]:
+        """A partition, with its events."""
         own = slot * WIDTH
         key = self.keyed[slot]
         panes = self.panes_of(slot)
@@ -260,13 +251,7 @@ class PaneTable:
         return [
             list(key) if isinstance(key, tuple) else [key],
             [int(self.numbers[own + number]) for number in (UPTO, EVENTS, LAST, GIVEN)],
-            [
-                [
-                    *[int(self.panes[pane * PANE + number]) for number in (PERIOD, BEFORE, BEGUN)],
-                    turns[int(self.panes[pane * PANE + TURN])],
-                ]
-                for pane in panes
-            ],
+            [[int(self.panes[pane * PANE + number]) for number in (PERIOD, BEFORE, BEGUN)] for pane in panes],
             [columns.items, [list(row) for row in columns.rows]],
             self.sums.dump(slot, panes),
         ]
@@ -278,13 +263,9 @@ class PaneTable:
         own = slot * WIDTH
         place = self.log.count
         newest = self.log.restore(kept)
-        turns = self.turns
-        for period, before, time, turn in panes:
+        for period, before, time in panes:
             self.numbers[own + EVENTS] = before
             self.open(slot, period, time, place + before - panes[0][1])
-            self.panes[self.numbers[own + TAIL] * PANE + TURN] = turn
-            turns = max(turns, turn + 1)
-        self.turns = turns
         numbers = self.numbers
         numbers[own + NEWEST] = newest
         for number, value in zip((UPTO, EVENTS, LAST, GIVEN), counted):
