@@ -11,13 +11,13 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 BUDGETS: Final[dict[str, tuple[int, int]]] = {
-    "broker": (118_450, -4_970),
+    "broker": (118_450, -4_930),
     "broker/algebra": (5_870, 540),
     "broker/automaton": (11_104, 1_570),
     "broker/command": (8_790, -110),
     "broker/console": (735, 10),
-    "broker/engine": (56_792, -7_740),
-    "broker/engine/executors": (40_306, -8_180),
+    "broker/engine": (56_792, -7_710),
+    "broker/engine/executors": (40_306, -8_150),
     "broker/events": (3_605, 1_460),
     "broker/forecast": (7_813, -1_070),
     "broker/kernel": (7_043, 40),
