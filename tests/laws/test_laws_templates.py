@@ -295,11 +295,20 @@ PAIR = "SELECT * FROM FILTER{ty = 'B' AND p > 2}(FILTER{ty = 'B' AND k >= 3}(S) 
 EQUAL = "PATTERN SEQ(S a, S b) WHERE strict_contiguity(a, b) { b.u.g LIKE~ ('u', 'v') } WITHIN 0"
 LESS = "PATTERN SEQ(S a, S b) WHERE strict_contiguity(a, b) { b.u.g NOT LIKE~ ('u', 'v') } WITHIN 0"
 AT_ONCE = "FROM S a: ty = 'A' b: ty = 'A' MATCH a @(t(a) - t(b) >= 0 us) @(t(b) - t(a) <= 0 us), b"
+FIRST = """PATTERN SEQ(S+ a[], S b) WHERE skip_till_next_match(a[], b) {
+    a[1].p > 1 AND a[i].p > 3 AND a[a.LEN].p > 1.5 AND b.p > 2 } WITHIN 20 RETURN a.LEN"""
 
 
 @pytest.mark.parametrize(
     ("schemas", "language", "text", "other"),
     [
+        pytest.param(
+            {"S": Schema.declare(group_queries.SCHEMA)},
+            "sase",
+            FIRST,
+            FIRST.replace("> 3", "> 1").replace("1.5", "0.0"),
+            id="bounds that meet in a loop",
+        ),
         pytest.param({"S": Schema.declare(group_queries.SCHEMA)}, "cayuga", PAIR, PAIR, id="what never holds"),
         pytest.param(dict(sase.SCHEMAS), "sase", EQUAL, EQUAL.replace("'v'", "'u'"), id="equal patterns"),
         pytest.param(dict(sase.SCHEMAS), "sase", LESS, LESS.replace("'v'", "'u'"), id="equal patterns behind NOT"),

@@ -142,7 +142,7 @@ class Facts:
 
 
 def _meet(before: Atoms, found: KnownAtoms) -> Atoms:
-    """What holds on both ways. Two literals that are equal in all texts of the form are one."""
+    """What holds on both ways. Whether two literals are equal decides the form, their order does not."""
     return {atom: None for atom in before if found.implies(atom, ordered=False)}
 
 

@@ -91,7 +91,7 @@ class KnownAtoms:
 
     def implies(self, atom: Comparison, ordered: bool = True) -> bool:
         """Whether the atom holds, too. Asks for the equality or, if `ordered`, the order of constants only where one
-        term is compared with both."""
+        term is compared with both. Not `ordered`, a comparison follows from one with an equal constant alone."""
         if atom in self.atoms:
             return True
         left, right, operator = atom.left, atom.right, atom.operator
@@ -123,9 +123,9 @@ def _follows(operator: str, wanted: Constant, known: str, constant: Term, ordere
         return False
     if known == operator and constant == wanted:
         return True
-    if operator == "=" or (operator == "!=" and known == "!="):
+    if not ordered or operator == "=" or (operator == "!=" and known == "!="):
         return known == operator and constant.type == wanted.type and equal(constant.value, wanted.value)
-    if not ordered or operator == "!=" or known == "!=" or _sort(constant) != _sort(wanted):
+    if operator == "!=" or known == "!=" or _sort(constant) != _sort(wanted):
         return False
     if known not in ("=", operator[0], operator[0] + "="):
         return False
