@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
-from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamDefinition
+from ..events import DefinitionError, ForetellError, QueryError, StreamDefinition
 from ..language.subscription import SubscriptionDefinition
 from ..wire import (
     VERSION,
-    AddStream,
     Busy,
     DeadLetter,
     Expired,
@@ -69,21 +68,6 @@ def unknown_version(hello: Hello) -> Failure:
     """The answer to a client of another version."""
     reason = f"this broker has version {VERSION} of the protocol, the client has version {hello.version}"
     return Failure(hello.correlation, "version", reason)
-
-
-def stream_definition(request: AddStream) -> StreamDefinition:
-    """The stream that a client declares. Raises DefinitionError."""
-    return StreamDefinition(
-        request.name,
-        Schema.declare(request.attributes),
-        request.key,
-        request.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
-        request.lateness,
-        request.speculation,
-        request.idle,
-        request.time_unit,  # type: ignore[arg-type]  # judged there, too
-        sequence=request.sequence,
-    )
 
 
 def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> DefinitionError:

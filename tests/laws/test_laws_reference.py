@@ -139,7 +139,7 @@ def test_composite_subscriptions_are_their_automata(text: str, history: list[com
         stream, row = as_read(streams, *event)
         for match in interpreter.feed(stream, event[1], event[1], row, number) if stream in streams else ():
             taken: dict[int, int] = {arc.operand: event.item for arc, event in match.taken}
-            made.append(tuple(map(taken.get, range(len(composite.operands)))))
+            made.append(tuple(map(taken.get, range(len(composite.names)))))
             assert max(taken.values()) == number
             assert exact(match.values) == exact(composites.binding(composite, made[-1], history))
     assert len(made) == len(expected)

@@ -50,7 +50,7 @@ def fits(composite: Composite, event: meaning.Event) -> list[int]:
     environment = Environment(Occurrence((*row, time), time, time, ()))
     return [
         number
-        for number, operand in enumerate(composite.operands)
+        for number, operand in enumerate(composite.primitives)
         if composite.sources[operand.source].stream == stream
         and any(all(holds(atom, environment) for atom in clause) for clause in operand.guard)
     ]
@@ -90,7 +90,7 @@ def typed(composite: Composite, binding: Row) -> Row:
 
 
 def assignment(composite: Composite, taken: Tuple, history: list[meaning.Event]) -> Any:
-    found: list[int | None] = [None] * len(composite.operands)
+    found: list[int | None] = [None] * len(composite.primitives)
     for operand, item, time in taken:
         assert isinstance(item, int)
         assert history[item][1] == time

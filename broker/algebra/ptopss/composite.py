@@ -18,24 +18,16 @@ from ..structure import Both, Chain, Condition, Either, Structure
 
 
 @dataclass(frozen=True, slots=True)
-class VariableJoin:
-    """The event's attribute at `position` equals the variable; a null equals nothing.
+class Primitive:
+    """A primitive subscription, the operand without its name: `guard` reads the event alone, in canonical form. Its
+    events are those of the subscription's `source`, by number.
 
-    Equality is that of numbers, so that an int attribute and a float one may share a variable.
+    `variables`, sorted, each once: (position of an attribute, variable). The attribute equals the variable; a null
+    equals nothing. Equality is that of numbers, so that an int attribute and a float one may share a variable.
     """
 
-    position: int
-    variable: int
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A primitive subscription: `guard` reads the event alone, in canonical form; `joins` are sorted, each once. Its
-    events are those of the subscription's `source`, by number."""
-
-    name: str
     guard: Form
-    joins: tuple[VariableJoin, ...]
+    variables: tuple[tuple[int, int], ...]
     source: int = 0
 
 
@@ -43,11 +35,12 @@ class Operand:
 class Composite:
     """A whole subscription. `sources`: the streams whose merge is the sequence, each once, with the attributes of BY.
     Without BY all events are one partition, else an event with a null among these attributes belongs to none.
-    `variables` are names without `$`, in the order of their first use; `within` bounds, in microseconds, the time
-    between the first and the last event of a match."""
+    `names` and `primitives` by operand. `variables` are names without `$`, in the order of their first use; `within`
+    bounds, in microseconds, the time between the first and the last event of a match."""
 
     sources: tuple[PartitionedStream, ...]
-    operands: tuple[Operand, ...]
+    names: tuple[str, ...]
+    primitives: tuple[Primitive, ...]
     variables: tuple[str, ...]
     structure: Structure
     conditions: tuple[Condition, ...]
@@ -70,10 +63,10 @@ class Composite:
 
     def _variable_type(self, variable: int) -> ValueType:
         types = [
-            self.sources[operand.source].schema.attributes[join.position].type
-            for operand in self.operands
-            for join in operand.joins
-            if join.variable == variable
+            self.sources[primitive.source].schema.attributes[position].type
+            for primitive in self.primitives
+            for position, joined in primitive.variables
+            if joined == variable
         ]
         return "float" if "float" in types else types[0]
 
@@ -81,7 +74,7 @@ class Composite:
         """The variables that every match of a structure binds."""
         match structure:
             case int():
-                return frozenset(join.variable for join in self.operands[structure].joins)
+                return frozenset(variable for _, variable in self.primitives[structure].variables)
             case Chain(parts) | Both(parts):
                 return frozenset[int]().union(*map(self._bound, parts))
             case Either(parts):
