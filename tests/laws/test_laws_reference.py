@@ -16,7 +16,7 @@ from strategies.typed_queries import Happening, histories, programs
 
 from broker.algebra.ptopss import semantics as composites
 from broker.algebra.sase import semantics as patterns
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.automaton.constructions.variants import automaton_of_variants
 from broker.engine import Engine, Match, Options
 from broker.engine.executors.reference.interpreter import Interpreter
@@ -128,7 +128,7 @@ def test_composite_subscriptions_are_their_automata(text: str, history: list[com
     composite = composite_subscriptions.lowered(text)
     expected = composites.tuples(composite, history)
     try:
-        interpreter = Interpreter(automaton_of_composite(composite))
+        interpreter = Interpreter(automaton_of(decompose(composite)))
     except DefinitionError as error:
         note(str(error))
         assert not expected
