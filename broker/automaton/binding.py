@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, final
 
 from ..algebra.marked_terms import exchanger, has_marks, is_marked, number_of
 from ..algebra.normal_form import Form, canonical, key, rank, reordered
-from ..algebra.ptopss.composite import Primitive
+from ..algebra.structure import Primitive
 from ..algebra.terms import (
     Arithmetic,
     Attribute,

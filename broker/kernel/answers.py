@@ -81,18 +81,9 @@ def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> Defin
 
 def stream_entry(stream: StreamDefinition) -> StreamEntry:
     """The wire entry of a stream."""
-    return StreamEntry(
-        stream.name,
-        stream.schema.declared(),
-        stream.key,
-        stream.disorder,
-        stream.lateness,
-        stream.speculation,
-        stream.idle,
-        stream.time_unit,
-        stream.added,
-        stream.sequence,
-    )
+    attributes = stream.schema.declared()
+    order = stream.disorder, stream.lateness, stream.speculation, stream.idle
+    return StreamEntry(stream.name, attributes, stream.key, *order, stream.time_unit, stream.added, stream.sequence)
 
 
 def streams_page(streams: Mapping[str, StreamDefinition], request: ListStreams) -> Streams:

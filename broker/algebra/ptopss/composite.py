@@ -1,6 +1,6 @@
 """A P-ToPSS subscription in its typed form (P-ToPSS 3.1; semantics 3.1): what its meaning and its construction read.
 
-Here: operands and the whole as values. Their order and their time conditions: structure. Not here: what
+Here: the whole as a value. Operands, their order and their time conditions: structure. Not here: what
 is a match (semantics), names and places of a text (language), machines of any kind.
 
 An operand is known by its index, which is its place in MATCH. A match assigns one event to each operand of the branches
@@ -12,23 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...events.schema import Attribute, Schema, ValueType
-from ..normal_form import Form
 from ..partitioned_stream import PartitionedStream
-from ..structure import Both, Chain, Condition, Either, Structure
-
-
-@dataclass(frozen=True, slots=True)
-class Primitive:
-    """A primitive subscription, the operand without its name: `guard` reads the event alone, in canonical form. Its
-    events are those of the subscription's `source`, by number.
-
-    `variables`, sorted, each once: (position of an attribute, variable). The attribute equals the variable; a null
-    equals nothing. Equality is that of numbers, so that an int attribute and a float one may share a variable.
-    """
-
-    guard: Form
-    variables: tuple[tuple[int, int], ...]
-    source: int = 0
+from ..structure import Both, Chain, Condition, Either, Primitive, Structure
 
 
 @dataclass(frozen=True, slots=True)

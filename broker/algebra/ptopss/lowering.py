@@ -23,9 +23,9 @@ from ...language.ptopss import syntax as cs
 from ..normal_form import ALWAYS, NEVER, Form, normalise
 from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, partitioned_streams, refuse, type_family
-from ..structure import Both, Chain, Condition, Either, Structure
+from ..structure import Both, Chain, Condition, Either, Primitive, Structure
 from ..terms import Attribute, Side, Term, check_plain
-from .composite import Composite, Primitive
+from .composite import Composite
 from .constant_conditions import condition_text, decided, reason_for
 
 

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from ...events.schema import Row, Value
 from ..functions import compare
 from ..semantics import Environment, Occurrence, holds
-from ..structure import Both, Chain, Condition, Either, Structure, order
-from .composite import Composite, Primitive
+from ..structure import Both, Chain, Condition, Either, Primitive, Structure, order
+from .composite import Composite
 
 Event: TypeAlias = tuple[str, int, Row]
 """Stream, time and attributes, also of other streams; times do not fall from one event to the next."""

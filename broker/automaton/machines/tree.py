@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ...algebra.partitioned_stream import PartitionedStream
-from ...algebra.ptopss.composite import Primitive
-from ...algebra.structure import Both, Chain, Condition, Either, Structure, leaves
+from ...algebra.structure import Both, Chain, Condition, Either, Primitive, Structure, leaves
 from ...events.schema import Schema
 
 Dividing: TypeAlias = Literal["AND", "OR", ";"]

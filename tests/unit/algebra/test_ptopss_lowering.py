@@ -9,10 +9,10 @@ from strategies.composite_subscriptions import subscriptions
 
 from broker.algebra.normal_form import ALWAYS, describe_form
 from broker.algebra.partitioned_stream import PartitionedStream
-from broker.algebra.ptopss.composite import Composite, Primitive
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.constant_conditions import remarks
 from broker.algebra.ptopss.lowering import lower
-from broker.algebra.structure import Both, Chain, Condition, Either, Order, Structure, leaves, order
+from broker.algebra.structure import Both, Chain, Condition, Either, Order, Primitive, Structure, leaves, order
 from broker.events.errors import QueryError
 from broker.events.schema import Schema
 from broker.language.ptopss import parse

@@ -10,9 +10,9 @@ from hypothesis import given
 from strategies.composite_subscriptions import lowered, subscriptions
 
 from broker.algebra.functions import compare
-from broker.algebra.ptopss.composite import Composite, Primitive
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower
-from broker.algebra.structure import Condition, order
+from broker.algebra.structure import Condition, Primitive, order
 from broker.automaton.constructions.composite import decompose
 from broker.automaton.machines.boolean_machine import BooleanMachine
 from broker.automaton.machines.decomposition import Machines, PlacedMachine, Trigger, machines_of
