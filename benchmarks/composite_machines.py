@@ -12,7 +12,8 @@ from typing import final
 
 from broker.algebra.ptopss.lowering import lower
 from broker.automaton.constructions.composite import decompose
-from broker.automaton.machines import Machines, Merged, machines_of, merge
+from broker.automaton.machines.decomposition import Machines, machines_of
+from broker.automaton.machines.merging import Merged, merge
 from broker.events.schema import Schema
 from broker.language import ptopss
 

@@ -384,15 +384,4 @@ class Calls:
 
 
 def _stream(entry: StreamEntry) -> StreamDefinition:
-    return StreamDefinition(
-        entry.name,
-        Schema.declare(entry.attributes),
-        entry.key,
-        entry.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
-        entry.lateness,
-        entry.speculation,
-        entry.idle,
-        entry.time_unit,  # type: ignore[arg-type]  # as above
-        entry.added,
-        entry.sequence,
-    )
+    return replace(StreamDefinition.of(entry), added=entry.added)

@@ -1,6 +1,6 @@
-"""The order of a pattern's operands as a tree of sequences, AND and OR, and time conditions between operands.
+"""A pattern's operands, their order as a tree of sequences, AND and OR, and time conditions between them.
 
-Here: these as values, and questions about the tree alone. Not here: what operands are, what is a match (semantics).
+Here: these as values, and questions about the tree alone. Not here: what is a match (semantics).
 """
 
 from __future__ import annotations
@@ -9,7 +9,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from .normal_form import Form
+
 Order: TypeAlias = Literal["ordered", "unordered", "exclusive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A primitive subscription, the operand without its name: `guard` reads the event alone, in canonical form. Its
+    events are those of the subscription's `source`, by number.
+
+    `variables`, sorted, each once: (position of an attribute, variable). The attribute equals the variable; a null
+    equals nothing. Equality is that of numbers, so that an int attribute and a float one may share a variable.
+    """
+
+    guard: Form
+    variables: tuple[tuple[int, int], ...]
+    source: int = 0
 
 
 @dataclass(frozen=True, slots=True)

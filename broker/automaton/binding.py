@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, final
 
 from ..algebra.marked_terms import exchanger, has_marks, is_marked, number_of
 from ..algebra.normal_form import Form, canonical, key, rank, reordered
+from ..algebra.structure import Primitive
 from ..algebra.terms import (
     Arithmetic,
     Attribute,
@@ -33,7 +34,7 @@ from ..algebra.terms import replace as replace_leaves
 from ..language.marked_literals import Literals, chosen, number_in
 from ..language.wording import Wording
 from .automaton import Arc, Automaton, Computed, Elapsed, SlotSource, State
-from .machines.tree import MachineTree, Primitive
+from .machines.tree import MachineTree
 from .windows.window_automaton import WindowAutomaton
 
 TermMaker: TypeAlias = Callable[[Literals], Term]

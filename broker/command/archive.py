@@ -11,13 +11,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast, final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, final
 
 import typer
 
-from ..events import DefinitionError, Disorder, ForetellError, Row, Schema, StreamDefinition, UnknownStream
+from ..events import DefinitionError, ForetellError, Row, StreamDefinition, UnknownStream
 from .complaint import BadInput
 
 if TYPE_CHECKING:
@@ -133,16 +133,7 @@ def open_journal(folder: str | Path, known: Mapping[str, StreamDefinition] | Non
     gone: set[int] = set()
     for record in _records(Path(folder), found.position):
         if isinstance(record, StreamDeclared):
-            declared = StreamDefinition(
-                record.name,
-                Schema.declare(record.attributes),
-                record.key,
-                cast("Disorder", record.disorder),
-                record.lateness,
-                record.speculation,
-                record.idle,
-                sequence=record.sequence,
-            )
+            declared = replace(StreamDefinition.of(record), time_unit=None)  # a journal has microseconds
             if not streams.setdefault(record.name, declared).includes(declared):
                 raise DefinitionError(
                     f"{folder}: stream {record.name!r}: expected the attributes "

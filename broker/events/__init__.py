@@ -7,7 +7,6 @@ assume that rows are valid.
 
 from __future__ import annotations
 
-from .batch import Batch
 from .coded_texts import CodedTexts
 from .columns import row_from_text
 from .errors import (
@@ -47,7 +46,6 @@ __all__ = [
     "UNITS",
     "VALUE_TYPES",
     "Attribute",
-    "Batch",
     "CodedTexts",
     "DefinitionError",
     "Disorder",

@@ -75,7 +75,6 @@ class Regex:
     most: int = 1
 
 
-EMPTY: Final = Regex(CONCATENATION)
 ANYTHING: Final = Regex(SET, characters=CharacterSet((), negated=True))
 AT_START: Final = Regex(ASSERTION, sign="A")
 AT_END: Final = Regex(ASSERTION, sign="z")

@@ -103,6 +103,13 @@ class StreamDefinition:
         if self.disorder == "arrival":
             raise self._error("sequence: expected only with disorder buffer or speculate, found arrival")
 
+    @classmethod
+    def of(cls, said: Any) -> StreamDefinition:
+        """The stream of a message or a record, which has the fields that `arguments` lists. Raises DefinitionError."""
+        order = said.disorder, said.lateness, said.speculation, said.idle
+        schema = Schema.declare(said.attributes)
+        return cls(said.name, schema, said.key, *order, said.time_unit, sequence=said.sequence)
+
     def with_attribute(self, name: str, kind: str) -> StreamDefinition:
         """The same stream with another attribute, behind the others. Raises DefinitionError, also for one that may not
         be null: earlier events do not have it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .admission import Admission
 from .cursors import Cursors
 from .deferral import must_be_deferred
-from .engine_port import EnginePort, EngineResult
+from .engine_port import EnginePort
 from .inputs_and_effects import (
     Away,
     ClockDue,
@@ -37,40 +37,3 @@ from .permissions import Access, Quota, User, open_access
 from .receipts import Receipts
 from .records import Record
 from .sources import Sources, flows, states, wires
-
-__all__ = [
-    "Access",
-    "Admission",
-    "Away",
-    "ClockDue",
-    "ContinueBatch",
-    "Cursors",
-    "Drain",
-    "Effects",
-    "EnginePort",
-    "EngineResult",
-    "Gone",
-    "Input",
-    "Kernel",
-    "Limits",
-    "MakeResults",
-    "Quota",
-    "ReasonsWanted",
-    "Receipts",
-    "Received",
-    "Reconfigure",
-    "Record",
-    "Send",
-    "Sources",
-    "Stop",
-    "Tick",
-    "TooManyBatches",
-    "Undecodable",
-    "User",
-    "Work",
-    "flows",
-    "must_be_deferred",
-    "open_access",
-    "states",
-    "wires",
-]

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
-from ..events import DefinitionError, ForetellError, QueryError, Schema, StreamDefinition
+from ..events import DefinitionError, ForetellError, QueryError, StreamDefinition
 from ..language.subscription import SubscriptionDefinition
 from ..wire import (
     VERSION,
-    AddStream,
     Busy,
     DeadLetter,
     Expired,
@@ -71,21 +70,6 @@ def unknown_version(hello: Hello) -> Failure:
     return Failure(hello.correlation, "version", reason)
 
 
-def stream_definition(request: AddStream) -> StreamDefinition:
-    """The stream that a client declares. Raises DefinitionError."""
-    return StreamDefinition(
-        request.name,
-        Schema.declare(request.attributes),
-        request.key,
-        request.disorder,  # type: ignore[arg-type]  # the definition itself refuses other words
-        request.lateness,
-        request.speculation,
-        request.idle,
-        request.time_unit,  # type: ignore[arg-type]  # judged there, too
-        sequence=request.sequence,
-    )
-
-
 def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> DefinitionError:
     """The error for a declaration that differs from the existing stream, with the first difference."""
     for field in ("schema", "key", "disorder", "lateness", "speculation", "idle", "sequence"):
@@ -97,18 +81,9 @@ def contradiction(existing: StreamDefinition, wanted: StreamDefinition) -> Defin
 
 def stream_entry(stream: StreamDefinition) -> StreamEntry:
     """The wire entry of a stream."""
-    return StreamEntry(
-        stream.name,
-        stream.schema.declared(),
-        stream.key,
-        stream.disorder,
-        stream.lateness,
-        stream.speculation,
-        stream.idle,
-        stream.time_unit,
-        stream.added,
-        stream.sequence,
-    )
+    attributes = stream.schema.declared()
+    order = stream.disorder, stream.lateness, stream.speculation, stream.idle
+    return StreamEntry(stream.name, attributes, stream.key, *order, stream.time_unit, stream.added, stream.sequence)
 
 
 def streams_page(streams: Mapping[str, StreamDefinition], request: ListStreams) -> Streams:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from typing import final
 
-from ..events import DefinitionError, LimitExceeded
+from ..events import DefinitionError, LimitExceeded, StreamDefinition
 from ..wire import AddStream, Done, ResetTime, TimeReset
 from ..wire.limits import MAP_LENGTH_MAX
-from .answers import contradiction, stream_definition
+from .answers import contradiction
 from .engine_port import EnginePort, EngineResult
 from .inputs_and_effects import Send
 from .intake import Intake
@@ -49,7 +49,7 @@ class StreamRequests:
     def _declare(self, key: bytes, session: Session, request: AddStream, now: int) -> list[Send]:
         """Declare a stream, unless an equal one exists."""
         engine, user = self._engine, session.account.user
-        wanted = stream_definition(request)
+        wanted = StreamDefinition.of(request)
         existing = engine.streams.get(wanted.name)
         if existing is None or not user.knows(wanted.name):
             user.check("declare", wanted.name)

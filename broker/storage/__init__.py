@@ -7,9 +7,9 @@ holds the values of broker.kernel.records. docs/durability.md describes what is 
 from __future__ import annotations
 
 from .errors import Damaged, Occupied, StorageError, StorageFailed, StorageFull
-from .files import Files, Folder
+from .files import Folder
 from .journal import Journal, Sync
-from .recovery import RecoverableState, Recovery
+from .recovery import Recovery
 from .retention import Retention
 from .settings import Durability
 from .store import Store
@@ -17,13 +17,11 @@ from .store import Store
 __all__ = [
     "Damaged",
     "Durability",
-    "Files",
     "Folder",
     "Journal",
     "Occupied",
     "Recovery",
     "Retention",
-    "RecoverableState",
     "StorageError",
     "StorageFailed",
     "StorageFull",

@@ -17,7 +17,7 @@ from strategies.typed_queries import Happening
 
 from broker.algebra.cayuga.lowering import lower
 from broker.automaton.compilation import compile_query
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.engine import Engine
 from broker.forecast.plan import ForecastPlan
 from broker.language.cayuga import parse
@@ -35,7 +35,7 @@ def beats(case: Case, plan: ForecastPlan, history: list[Happening]) -> list[Beat
     sets = case.forecast.get("states") == "set"
     if case.language == "ptopss":
         composite = ptopss.lowered(case.query)
-        return ptopss_beats(automaton_of_composite(composite), dict(plan.positions), sets, history)
+        return ptopss_beats(automaton_of(decompose(composite)), dict(plan.positions), sets, history)
     if case.language == "window":
         return window_beats(case.query, plan, history)
     query = lower(parse(case.query), case.query, cayuga.SCHEMAS.get, list)

@@ -361,7 +361,7 @@ def test_the_examples_of_ptopss_mean_what_the_page_shows() -> None:
                 told: Counter[object] = Counter()
                 seen: set[semantics_ptopss.Assignment] = set()
                 for result in map(json.loads, block.text.splitlines()):
-                    ids = [result["bindings"].get(operand.name, [0])[0] for operand in composite.operands]
+                    ids = [result["bindings"].get(name, [0])[0] for name in composite.names]
                     tuple_ = tuple(number - 1 if number else None for number in ids)
                     assert tuple_ in meant - seen, f"line {block.line}"
                     seen.add(tuple_)

@@ -38,7 +38,7 @@ def truth(composite: Composite, history: list[meaning.Event], first: int) -> Tru
 def assigned(composite: Composite, match: Match) -> Tuple:
     """Event ids are 1-based indexes."""
     assert match.bindings is not None
-    ids = [match.bindings.get(operand.name) for operand in composite.operands]
+    ids = [match.bindings.get(name) for name in composite.names]
     assert [number for bound in ids for number in bound or ()] == match.lineage
     return tuple(None if bound is None else bound[0] - 1 for bound in ids)
 

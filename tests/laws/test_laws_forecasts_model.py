@@ -15,7 +15,7 @@ from strategies.forecasts import Case, engine_for, feed, played, subscribe
 from strategies.typed_queries import Happening
 
 from broker.automaton.automaton import Stay
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.engine import Engine
 from broker.engine.executors.tuple_counts.progress import CountedProgress
 from broker.engine.notices import Forecast
@@ -49,7 +49,7 @@ def parts_of(case: Case, plan: ForecastPlan, history: list[Happening]) -> list[l
     """The events of each key, where keys have nothing to do with each other; else all in one."""
     apart = any(positions for _, positions in plan.positions)
     if case.language == "ptopss":
-        automaton = automaton_of_composite(ptopss.lowered(case.query))
+        automaton = automaton_of(decompose(ptopss.lowered(case.query)))
         (_, positions), *_ = plan.positions
         # What is adjacent is so in the partition, whatever the variables.
         contiguous = any(state.stay is Stay.FOREIGN for state in automaton.states)

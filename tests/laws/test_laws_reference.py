@@ -16,7 +16,7 @@ from strategies.typed_queries import Happening, histories, programs
 
 from broker.algebra.ptopss import semantics as composites
 from broker.algebra.sase import semantics as patterns
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.automaton.constructions.variants import automaton_of_variants
 from broker.engine import Engine, Match, Options
 from broker.engine.executors.reference.interpreter import Interpreter
@@ -128,7 +128,7 @@ def test_composite_subscriptions_are_their_automata(text: str, history: list[com
     composite = composite_subscriptions.lowered(text)
     expected = composites.tuples(composite, history)
     try:
-        interpreter = Interpreter(automaton_of_composite(composite))
+        interpreter = Interpreter(automaton_of(decompose(composite)))
     except DefinitionError as error:
         note(str(error))
         assert not expected
@@ -139,7 +139,7 @@ def test_composite_subscriptions_are_their_automata(text: str, history: list[com
         stream, row = as_read(streams, *event)
         for match in interpreter.feed(stream, event[1], event[1], row, number) if stream in streams else ():
             taken: dict[int, int] = {arc.operand: event.item for arc, event in match.taken}
-            made.append(tuple(map(taken.get, range(len(composite.operands)))))
+            made.append(tuple(map(taken.get, range(len(composite.names)))))
             assert max(taken.values()) == number
             assert exact(match.values) == exact(composites.binding(composite, made[-1], history))
     assert len(made) == len(expected)

@@ -12,7 +12,7 @@ from broker.algebra.ptopss import semantics as meaning
 from broker.algebra.ptopss.composite import Composite
 from broker.algebra.semantics import Environment, Occurrence, holds
 from broker.automaton.automaton import Automaton
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.engine.executors.tuple_counts import Completion, CountingTables, Partition
 from broker.engine.executors.tuple_counts.tuples import Tuple
 from broker.events.errors import DefinitionError
@@ -29,7 +29,7 @@ Found: TypeAlias = dict[tuple[int, Row], set[meaning.Assignment]]
 def compiled(composite: Composite, history: list[meaning.Event]) -> Automaton | None:
     """Its automaton; None, and no match by any reading, where its conditions contradict each other."""
     try:
-        return automaton_of_composite(composite)
+        return automaton_of(decompose(composite))
     except DefinitionError as error:
         note(str(error))
         assert not meaning.tuples(composite, history)
@@ -50,7 +50,7 @@ def fits(composite: Composite, event: meaning.Event) -> list[int]:
     environment = Environment(Occurrence((*row, time), time, time, ()))
     return [
         number
-        for number, operand in enumerate(composite.operands)
+        for number, operand in enumerate(composite.primitives)
         if composite.sources[operand.source].stream == stream
         and any(all(holds(atom, environment) for atom in clause) for clause in operand.guard)
     ]
@@ -90,7 +90,7 @@ def typed(composite: Composite, binding: Row) -> Row:
 
 
 def assignment(composite: Composite, taken: Tuple, history: list[meaning.Event]) -> Any:
-    found: list[int | None] = [None] * len(composite.operands)
+    found: list[int | None] = [None] * len(composite.primitives)
     for operand, item, time in taken:
         assert isinstance(item, int)
         assert history[item][1] == time
@@ -135,7 +135,7 @@ def test_all_methods_count_what_cells_count(text: str, history: list[meaning.Eve
     """On streams too long for the meaning itself."""
     composite = lowered(text)
     try:
-        automaton = automaton_of_composite(composite)
+        automaton = automaton_of(decompose(composite))
     except DefinitionError:
         return
     chosen, general = CountingTables(automaton, tuples=every), CountingTables(automaton, windows=False)
@@ -163,7 +163,7 @@ def test_a_snapshot_or_a_sweep_at_any_point_changes_nothing(
 ) -> None:
     composite = lowered(text)
     try:
-        machine = CountingTables(automaton_of_composite(composite), tuples=every, windows=windows)
+        machine = CountingTables(automaton_of(decompose(composite)), tuples=every, windows=windows)
     except DefinitionError:
         return
     whole, parts = Player(composite, machine), Player(composite, machine)

@@ -1,6 +1,6 @@
 """A P-ToPSS subscription in its typed form (P-ToPSS 3.1; semantics 3.1): what its meaning and its construction read.
 
-Here: operands and the whole as values. Their order and their time conditions: structure. Not here: what
+Here: the whole as a value. Operands, their order and their time conditions: structure. Not here: what
 is a match (semantics), names and places of a text (language), machines of any kind.
 
 An operand is known by its index, which is its place in MATCH. A match assigns one event to each operand of the branches
@@ -12,42 +12,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...events.schema import Attribute, Schema, ValueType
-from ..normal_form import Form
 from ..partitioned_stream import PartitionedStream
-from ..structure import Both, Chain, Condition, Either, Structure
-
-
-@dataclass(frozen=True, slots=True)
-class VariableJoin:
-    """The event's attribute at `position` equals the variable; a null equals nothing.
-
-    Equality is that of numbers, so that an int attribute and a float one may share a variable.
-    """
-
-    position: int
-    variable: int
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A primitive subscription: `guard` reads the event alone, in canonical form; `joins` are sorted, each once. Its
-    events are those of the subscription's `source`, by number."""
-
-    name: str
-    guard: Form
-    joins: tuple[VariableJoin, ...]
-    source: int = 0
+from ..structure import Both, Chain, Condition, Either, Primitive, Structure
 
 
 @dataclass(frozen=True, slots=True)
 class Composite:
     """A whole subscription. `sources`: the streams whose merge is the sequence, each once, with the attributes of BY.
     Without BY all events are one partition, else an event with a null among these attributes belongs to none.
-    `variables` are names without `$`, in the order of their first use; `within` bounds, in microseconds, the time
-    between the first and the last event of a match."""
+    `names` and `primitives` by operand. `variables` are names without `$`, in the order of their first use; `within`
+    bounds, in microseconds, the time between the first and the last event of a match."""
 
     sources: tuple[PartitionedStream, ...]
-    operands: tuple[Operand, ...]
+    names: tuple[str, ...]
+    primitives: tuple[Primitive, ...]
     variables: tuple[str, ...]
     structure: Structure
     conditions: tuple[Condition, ...]
@@ -70,10 +48,10 @@ class Composite:
 
     def _variable_type(self, variable: int) -> ValueType:
         types = [
-            self.sources[operand.source].schema.attributes[join.position].type
-            for operand in self.operands
-            for join in operand.joins
-            if join.variable == variable
+            self.sources[primitive.source].schema.attributes[position].type
+            for primitive in self.primitives
+            for position, joined in primitive.variables
+            if joined == variable
         ]
         return "float" if "float" in types else types[0]
 
@@ -81,7 +59,7 @@ class Composite:
         """The variables that every match of a structure binds."""
         match structure:
             case int():
-                return frozenset(join.variable for join in self.operands[structure].joins)
+                return frozenset(variable for _, variable in self.primitives[structure].variables)
             case Chain(parts) | Both(parts):
                 return frozenset[int]().union(*map(self._bound, parts))
             case Either(parts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -14,7 +15,7 @@ from .composite import Composite
 
 def remarks(composite: Composite) -> list[str]:
     """Return a line for each condition that always holds, in the order of the text."""
-    names = [operand.name for operand in composite.operands]
+    names = composite.names
     found: list[str] = []
     for time in composite.conditions:
         if decided(composite.structure, time, composite.within):
@@ -63,13 +64,13 @@ def _unanimous(always: bool, never: bool) -> bool | None:
     return always if always or never else None
 
 
-def condition_text(time: Condition, names: list[str]) -> str:
+def condition_text(time: Condition, names: Sequence[str]) -> str:
     """Return a condition as the user wrote it; `names` are those of the operands."""
     difference = f"t({names[time.minuend]}) - t({names[time.subtrahend]})"
     return f"{difference} {time.operator} {format_duration(time.duration)}"
 
 
-def reason_for(structure: Structure, time: Condition, within: int | None, names: list[str]) -> str:
+def reason_for(structure: Structure, time: Condition, within: int | None, names: Sequence[str]) -> str:
     """Return why a condition holds for all events or for none: the bounds of the difference."""
     first, second = (names[operand] for operand in sorted((time.minuend, time.subtrahend)))
     match order(structure, time.minuend, time.subtrahend):

@@ -23,9 +23,9 @@ from ...language.ptopss import syntax as cs
 from ..normal_form import ALWAYS, NEVER, Form, normalise
 from ..partitioned_stream import PartitionedStream
 from ..resolution import condition, find, partitioned_streams, refuse, type_family
-from ..structure import Both, Chain, Condition, Either, Structure
+from ..structure import Both, Chain, Condition, Either, Primitive, Structure
 from ..terms import Attribute, Side, Term, check_plain
-from .composite import Composite, Operand, VariableJoin
+from .composite import Composite
 from .constant_conditions import condition_text, decided, reason_for
 
 
@@ -85,7 +85,7 @@ class _CompositeLowering:
         self.types: list[tuple[ValueType, str]] = []  # of each variable: its type so far, and an attribute of that type
 
     def composite(self, query: cs.PtopssQuery) -> Composite:
-        defined = {operand.name: operand for d in query.definitions for operand in self.operands(d)}
+        defined = {name: primitive for each in query.definitions for name, primitive in self.primitives(each)}
         names = [primitive.name for primitive in cs.primitives(query.pattern)]
         index = {name: number for number, name in enumerate(names)}
         structure = _structure(query.pattern, index)
@@ -101,7 +101,8 @@ class _CompositeLowering:
             conditions.append(time)
         return Composite(
             sources=tuple(replace(source, timed=at in self.timed) for at, source in enumerate(self.sources)),
-            operands=tuple(defined[name] for name in names),
+            names=tuple(names),
+            primitives=tuple(defined[name] for name in names),
             variables=tuple(self.variables),
             structure=structure,
             conditions=tuple(conditions),
@@ -109,15 +110,14 @@ class _CompositeLowering:
             publish=query.publish,
         )
 
-    def operands(self, definition: cs.Definition) -> Iterator[Operand]:
+    def primitives(self, definition: cs.Definition) -> Iterator[tuple[str, Primitive]]:
         names = [source.stream for source in self.sources]
         source = 0 if definition.stream is None else names.index(definition.stream.name)
         scope = _EventScope(self.text, self.sources[source].schema, source, self.timed)
-        joins = {self.join(join, scope) for join in definition.joins}
-        ordered = tuple(sorted(joins, key=lambda join: (join.position, join.variable)))
+        variables = tuple(sorted({self.join(join, scope) for join in definition.joins}))
         guard = ALWAYS if definition.predicate is None else self.guard(definition.predicate, scope)
-        for primitive in definition.names:
-            yield Operand(primitive.name, guard, ordered, source)
+        for written in definition.names:
+            yield written.name, Primitive(guard, variables, source)
 
     def guard(self, predicate: syntax.Expression, scope: _EventScope) -> Form:
         term = condition(predicate, scope)
@@ -129,7 +129,8 @@ class _CompositeLowering:
             refuse(self.text, predicate.at, "expected a predicate that can hold, found one that is always false")
         return form
 
-    def join(self, join: cs.JoinExpression, scope: _EventScope) -> VariableJoin:
+    def join(self, join: cs.JoinExpression, scope: _EventScope) -> tuple[int, int]:
+        """The position of the attribute, and the variable."""
         attribute = scope.attribute(join.attribute)
         if attribute.type == TEXTS:
             name = join.attribute.attribute
@@ -143,7 +144,7 @@ class _CompositeLowering:
         if type_family(type_) != type_family(attribute.type):
             wanted = f"expected a {type_family(type_)} for '${join.variable}', which {like!r} is"
             refuse(self.text, join.attribute.at, f"{wanted}, found {join.attribute.attribute!r}, a {attribute.type}")
-        return VariableJoin(attribute.position, variable)
+        return attribute.position, variable
 
 
 def _structure(pattern: cs.Pattern, index: dict[str, int]) -> Structure:

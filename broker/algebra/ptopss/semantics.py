@@ -15,8 +15,8 @@ from typing import TypeAlias
 from ...events.schema import Row, Value
 from ..functions import compare
 from ..semantics import Environment, Occurrence, holds
-from ..structure import Both, Chain, Condition, Either, Structure, order
-from .composite import Composite, Operand
+from ..structure import Both, Chain, Condition, Either, Primitive, Structure, order
+from .composite import Composite
 
 Event: TypeAlias = tuple[str, int, Row]
 """Stream, time and attributes, also of other streams; times do not fall from one event to the next."""
@@ -34,7 +34,7 @@ def tuples(composite: Composite, events: Sequence[Event]) -> set[Assignment]:
         part = [events[index] for index in indices]
         for placed in arrangements(composite, composite.structure, part):
             if accepted(composite, placed, part):
-                operands = range(len(composite.operands))
+                operands = range(len(composite.primitives))
                 found.add(tuple(indices[placed[o]] if o in placed else None for o in operands))
     return found
 
@@ -55,7 +55,7 @@ def arrangements(composite: Composite, structure: Structure, events: Sequence[Ev
     """All ways to place the operands of a structure, by guards, order, adjacency and distinctness alone."""
     match structure:
         case int():
-            fits = composite.operands[structure]
+            fits = composite.primitives[structure]
             return [{structure: at} for at, event in enumerate(events) if satisfies(composite, fits, event)]
         case Either(parts):
             return [placed for part in parts for placed in arrangements(composite, part, events)]
@@ -73,17 +73,17 @@ def arrangements(composite: Composite, structure: Structure, events: Sequence[Ev
             return found
 
 
-def satisfies(composite: Composite, operand: Operand, event: Event) -> bool:
+def satisfies(composite: Composite, primitive: Primitive, event: Event) -> bool:
     """Whether the event alone can be the operand's: it is of its stream, its guard holds, and no attribute that joins
     is null."""
-    (stream, time, row), source = event, composite.sources[operand.source]
+    (stream, time, row), source = event, composite.sources[primitive.source]
     if stream != source.stream:
         return False
     if source.timed:
         row = (*row, time)
     environment = Environment(Occurrence(row, time, time, ()))
-    guard = any(all(holds(atom, environment) for atom in clause) for clause in operand.guard)
-    return guard and all(row[join.position] is not None for join in operand.joins)
+    guard = any(all(holds(atom, environment) for atom in clause) for clause in primitive.guard)
+    return guard and all(row[position] is not None for position, _ in primitive.variables)
 
 
 def distinct(one: Placed, other: Placed) -> bool:
@@ -106,9 +106,9 @@ def accepted(composite: Composite, placed: Placed, events: Sequence[Event]) -> b
         return False
     values: dict[int, Value] = {}
     for operand, at in placed.items():
-        for join in composite.operands[operand].joins:
-            value = events[at][2][join.position]
-            if values.setdefault(join.variable, value) != value:
+        for position, variable in composite.primitives[operand].variables:
+            value = events[at][2][position]
+            if values.setdefault(variable, value) != value:
                 return False
     return True
 
@@ -126,9 +126,9 @@ def satisfied(composite: Composite, condition: Condition, times: dict[int, int])
 def binding(composite: Composite, assignment: Assignment, events: Sequence[Event]) -> Row:
     """The values of the variables in a match, in the schema of the results; null for what the match does not bind."""
     values: list[Value] = [None] * len(composite.variables)
-    for operand, index in zip(composite.operands, assignment):
+    for primitive, index in zip(composite.primitives, assignment):
         if index is not None:
-            for join in operand.joins:
-                values[join.variable] = events[index][2][join.position]
+            for position, variable in primitive.variables:
+                values[variable] = events[index][2][position]
     types = [attribute.type for attribute in composite.result_schema.attributes]
     return tuple(float(v) if type_ == "float" and isinstance(v, int) else v for type_, v in zip(types, values))

@@ -6,34 +6,8 @@ automaton (constructions.composite). Everything is an immutable value or a pure 
 
 from __future__ import annotations
 
-from .boolean_machine import BooleanMachine, Gate
-from .decomposition import MASTER, Machines, Placed, PlacedMachine, Trigger, machines_of
+from .decomposition import machines_of
 from .drawing import machine_lines, machines_diagram, merged_diagram, merged_lines
-from .merging import Merged, MergedGate, MergedState, merge
-from .state_machine import Case, StateMachine, Symbol, TimeCondition
-from .tree import MachineTree, Primitive
+from .merging import merge
 
-__all__ = [
-    "MASTER",
-    "BooleanMachine",
-    "Case",
-    "Gate",
-    "PlacedMachine",
-    "MachineTree",
-    "Machines",
-    "Merged",
-    "MergedGate",
-    "MergedState",
-    "Placed",
-    "Primitive",
-    "StateMachine",
-    "Symbol",
-    "TimeCondition",
-    "Trigger",
-    "machine_lines",
-    "machines_diagram",
-    "machines_of",
-    "merge",
-    "merged_diagram",
-    "merged_lines",
-]
+__all__ = ["machine_lines", "machines_diagram", "machines_of", "merge", "merged_diagram", "merged_lines"]

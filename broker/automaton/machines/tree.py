@@ -12,23 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from ...algebra.normal_form import Form
 from ...algebra.partitioned_stream import PartitionedStream
-from ...algebra.structure import Both, Chain, Condition, Either, Structure, leaves
+from ...algebra.structure import Both, Chain, Condition, Either, Primitive, Structure, leaves
 from ...events.schema import Schema
 
 Dividing: TypeAlias = Literal["AND", "OR", ";"]
-
-
-@dataclass(frozen=True, slots=True)
-class Primitive:
-    """A primitive subscription, which triggers a symbol: the operand without its name. `variables`: (attribute,
-    variable). `source`: which of the pattern's sources its events are of.
-    """
-
-    guard: Form
-    variables: tuple[tuple[int, int], ...]
-    source: int = 0
 
 
 @dataclass(frozen=True, slots=True)

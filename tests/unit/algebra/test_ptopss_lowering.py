@@ -9,10 +9,10 @@ from strategies.composite_subscriptions import subscriptions
 
 from broker.algebra.normal_form import ALWAYS, describe_form
 from broker.algebra.partitioned_stream import PartitionedStream
-from broker.algebra.ptopss.composite import Composite, Operand, VariableJoin
+from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.constant_conditions import remarks
 from broker.algebra.ptopss.lowering import lower
-from broker.algebra.structure import Both, Chain, Condition, Either, Order, Structure, leaves, order
+from broker.algebra.structure import Both, Chain, Condition, Either, Order, Primitive, Structure, leaves, order
 from broker.events.errors import QueryError
 from broker.events.schema import Schema
 from broker.language.ptopss import parse
@@ -45,13 +45,13 @@ def test_a_whole_subscription() -> None:
         "MATCH first; (middle AND last) @(t(last) - t(first) < 5 min) WITHIN 1 hour PUBLISH Out"
     )
     assert composite.sources == (PartitionedStream("Log", SCHEMAS["Log"], (2, 0)),)
-    assert [operand.name for operand in composite.operands] == ["first", "middle", "last"]
-    assert [operand.joins for operand in composite.operands] == [
-        (VariableJoin(1, 0), VariableJoin(2, 1)),
-        (VariableJoin(1, 0), VariableJoin(2, 1)),
-        (VariableJoin(1, 0),),
+    assert composite.names == ("first", "middle", "last")
+    assert [primitive.variables for primitive in composite.primitives] == [
+        ((1, 0), (2, 1)),
+        ((1, 0), (2, 1)),
+        ((1, 0),),
     ]
-    guards = [describe_form(operand.guard) for operand in composite.operands]
+    guards = [describe_form(primitive.guard) for primitive in composite.primitives]
     assert guards == ["status = 'denied'", "status = 'denied'", "hot = FALSE OR port > 1"]
     assert composite.variables == ("x", "y")
     assert composite.structure == Chain((0, Both((1, 2))), (";",))
@@ -67,16 +67,16 @@ def test_several_streams_and_their_times() -> None:
         PartitionedStream("Stock", SCHEMAS["Stock"], ()),
         PartitionedStream("Log", SCHEMAS["Log"], (), timed=True),
     )
-    assert [(operand.source, operand.joins) for operand in composite.operands] == [
-        (0, (VariableJoin(0, 0),)),
-        (1, (VariableJoin(1, 0),)),
+    assert [(primitive.source, primitive.variables) for primitive in composite.primitives] == [
+        (0, ((0, 0),)),
+        (1, ((1, 0),)),
     ]
 
 
 def test_predicates_that_say_the_same_are_equal_guards() -> None:
     composite = lowered("FROM Log a: port > 1 AND hot b: hot = TRUE AND 1 < port MATCH a; b")
-    assert composite.operands[0].guard == composite.operands[1].guard
-    assert lowered("FROM Log a: ip = $x MATCH a").operands == (Operand("a", ALWAYS, (VariableJoin(1, 0),)),)
+    assert composite.primitives[0].guard == composite.primitives[1].guard
+    assert lowered("FROM Log a: ip = $x MATCH a").primitives == (Primitive(ALWAYS, ((1, 0),)),)
 
 
 @pytest.mark.parametrize(
@@ -233,11 +233,11 @@ def test_conditions_that_always_hold_are_remarked(pattern: str, found: list[str]
 @given(subscriptions())
 def test_what_is_generated_is_well_formed(text: str) -> None:
     composite = generated(text)
-    assert list(leaves(composite.structure)) == list(range(len(composite.operands)))
+    assert list(leaves(composite.structure)) == list(range(len(composite.primitives)))
     assert composite.result_schema.names == composite.variables
-    used = {join.variable for operand in composite.operands for join in operand.joins}
+    used = {variable for primitive in composite.primitives for _, variable in primitive.variables}
     assert used == set(range(len(composite.variables)))
     assert all(
-        operand.joins == tuple(sorted(set(operand.joins), key=lambda j: (j.position, j.variable)))
-        for operand in composite.operands
+        primitive.variables == tuple(sorted(set(primitive.variables)))
+        for primitive in composite.primitives
     )

@@ -243,7 +243,7 @@ def test_matches_are_whole(text: str, events: list[Event]) -> None:
     composite = lowered(text)
     for match in tuples(composite, events):
         taken = [index for index in match if index is not None]
-        assert len(match) == len(composite.operands)
+        assert len(match) == len(composite.primitives)
         assert len(set(taken)) == len(taken) > 0
         if composite.within is not None:
             assert events[max(taken)][1] - events[min(taken)][1] <= composite.within

@@ -18,7 +18,7 @@ from broker.automaton.analyses.template import Grouping
 from broker.automaton.analyses.window import is_one_event, looks_ahead, looks_back, window_of
 from broker.automaton.automaton import Arc, Automaton, Kind, Report, Stay
 from broker.automaton.compilation import compile_query
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.events.schema import Schema
 from broker.language.cayuga import parse as parse_cayuga
@@ -39,7 +39,7 @@ def sase(text: str) -> Automaton:
 
 def ptopss(text: str) -> Automaton:
     composite = lower_ptopss(parse_ptopss(text), text, SCHEMAS.get, lambda: ["S"])
-    return automaton_of_composite(composite, Report.COMPLETIONS)
+    return automaton_of(decompose(composite), Report.COMPLETIONS)
 
 
 def pattern(strategy: str, components: str = "S a, S b", rest: str = "WITHIN 5") -> Automaton:

@@ -12,20 +12,11 @@ from strategies.composite_subscriptions import lowered, subscriptions
 from broker.algebra.functions import compare
 from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower
-from broker.algebra.structure import Condition, order
+from broker.algebra.structure import Condition, Primitive, order
 from broker.automaton.constructions.composite import decompose
-from broker.automaton.machines import (
-    BooleanMachine,
-    Case,
-    Machines,
-    PlacedMachine,
-    Primitive,
-    StateMachine,
-    Symbol,
-    TimeCondition,
-    Trigger,
-    machines_of,
-)
+from broker.automaton.machines.boolean_machine import BooleanMachine
+from broker.automaton.machines.decomposition import Machines, PlacedMachine, Trigger, machines_of
+from broker.automaton.machines.state_machine import Case, StateMachine, Symbol, TimeCondition
 from broker.events.schema import Schema
 from broker.language import ptopss
 
@@ -210,7 +201,7 @@ def test_each_operand_and_each_machine_is_one_symbol(text: str) -> None:
             if child is not None:
                 assert found.machines[child].name == symbol.name
                 assert found.machines[child].body == symbol.label
-    assert sorted(primitive) == sorted(operand.name for operand in subscription.operands)
+    assert sorted(primitive) == sorted(subscription.names)
     assert sorted(derived) == sorted(machine.name for machine in found.machines[1:])
 
 

@@ -11,15 +11,10 @@ from strategies.composite_subscriptions import lowered, subscriptions
 from broker.algebra.ptopss.lowering import lower
 from broker.automaton.constructions.composite import decompose
 from broker.automaton.diagram import DRAWINGS, draw
-from broker.automaton.machines import (
-    Machines,
-    StateMachine,
-    machine_lines,
-    machines_diagram,
-    machines_of,
-    merge,
-    merged_diagram,
-)
+from broker.automaton.machines.decomposition import Machines, machines_of
+from broker.automaton.machines.drawing import machine_lines, machines_diagram, merged_diagram
+from broker.automaton.machines.merging import merge
+from broker.automaton.machines.state_machine import StateMachine
 from broker.events.schema import Schema
 from broker.language import ptopss
 

@@ -11,8 +11,10 @@ from strategies.composite_subscriptions import lowered, subscriptions
 
 from broker.algebra.ptopss.lowering import lower
 from broker.automaton.constructions.composite import decompose
-from broker.automaton.machines import Machines, Merged, StateMachine, machines_of, merge, merged_lines
-from broker.automaton.machines.merging import GateFeed, Start, StateFeed
+from broker.automaton.machines.decomposition import Machines, machines_of
+from broker.automaton.machines.drawing import merged_lines
+from broker.automaton.machines.merging import GateFeed, Merged, Start, StateFeed, merge
+from broker.automaton.machines.state_machine import StateMachine
 from broker.events.schema import Schema
 from broker.language import ptopss
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.automaton.machines import Case, StateMachine, Symbol, TimeCondition
+from broker.automaton.machines.state_machine import Case, StateMachine, Symbol, TimeCondition
 
 CHAINS = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=4)
 

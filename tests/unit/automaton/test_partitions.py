@@ -7,7 +7,7 @@ import pytest
 from broker.algebra.ptopss.lowering import lower
 from broker.automaton.analyses.event_constants import equality
 from broker.automaton.automaton import Automaton
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.automaton.rewriting.partitions import asking_for_partition
 from broker.events.schema import Schema
 from broker.language.ptopss import parse
@@ -19,7 +19,7 @@ def automaton(by: str, match: str) -> Automaton:
     defined = {"a": "ty = 'A' AND p > 1", "b": "p < 5", "c": "ty = 'A' OR ty = 'B'", "d": "ty = 'A' AND k = 1"}
     operands = " ".join(f"{name}: {asked}" for name, asked in defined.items() if name in match)
     text = f"FROM S{by} {operands} MATCH {match} WITHIN 9"
-    return automaton_of_composite(lower(parse(text), text, lambda name: SCHEMA, lambda: ["S"]))
+    return automaton_of(decompose(lower(parse(text), text, lambda name: SCHEMA, lambda: ["S"])))
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.engine.executors.tuple_counts.counting_plan import CountingPlan, counting_plan
 
 
 def compiled(match: str, defined: str = "a, b, c, d, e: TRUE") -> CountingPlan:
-    return counting_plan(automaton_of_composite(lowered(f"FROM S\n{defined}\nMATCH {match}")))
+    return counting_plan(automaton_of(decompose(lowered(f"FROM S\n{defined}\nMATCH {match}"))))
 
 
 @pytest.mark.parametrize(

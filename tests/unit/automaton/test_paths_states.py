@@ -7,7 +7,8 @@ from strategies.composite_subscriptions import lowered
 
 from broker.automaton.analyses.kept_times import KeptTime, kept_times
 from broker.automaton.automaton import Automaton
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of as automaton_of_tree
+from broker.automaton.constructions.composite import decompose
 from broker.automaton.constructions.composite.conditions import LIMITS_MAX
 from broker.automaton.constructions.composite.exploration import MOVES_MAX
 from broker.engine.executors.tuple_counts.counting_plan import CountingPlan, counting_plan
@@ -20,7 +21,7 @@ def automaton_of(match: str, *definitions: str) -> Automaton:
     words = match.replace("(", " ").replace(")", " ").replace(",", " ").replace(";", " ").split("WITHIN")[0].split()
     names = sorted({w for w in words if w[0] == "s" and w[1:].isdigit()} - defined)
     rest = [f"{', '.join(names)}: TRUE"] if names else []
-    return automaton_of_composite(lowered("FROM S\n" + "\n".join([*definitions, *rest]) + f"\nMATCH {match}"))
+    return automaton_of_tree(decompose(lowered("FROM S\n" + "\n".join([*definitions, *rest]) + f"\nMATCH {match}")))
 
 
 def compiled(match: str, *definitions: str) -> CountingPlan:

@@ -18,7 +18,7 @@ from broker.algebra.timed_stream import is_timed
 from broker.automaton import rewriting
 from broker.automaton.automaton import Arc, Automaton, Kind
 from broker.automaton.compilation import compile_query
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.automaton.constructions.variants import automaton_of_variants
 from broker.automaton.rewriting.differences import differences
 from broker.automaton.rewriting.facts import Facts
@@ -59,7 +59,7 @@ def sase(text: str) -> Automaton:
 
 
 def ptopss(text: str) -> Automaton:
-    return automaton_of_composite(lower_ptopss(parse_ptopss(text), text, schema_of, list))
+    return automaton_of(decompose(lower_ptopss(parse_ptopss(text), text, schema_of, list)))
 
 
 def conditions(automaton: Automaton) -> list[str]:

@@ -10,7 +10,7 @@ from broker.automaton.analyses.grouping import grouping_of
 from broker.automaton.analyses.mechanism import Layout, layout_of
 from broker.automaton.analyses.template import Grouping
 from broker.automaton.automaton import Report
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.events.schema import Schema
 from broker.language.ptopss import parse as parse_composite
@@ -143,7 +143,7 @@ ABC = "a: ty = 'A' AND p > 1 b: p < 2 c: w > 3"
 def composite(match: str, definitions: str = ABC, by: str = " BY ty", report: Report = Report.EACH) -> Grouping | str:
     text = f"FROM S{by} {definitions} MATCH {match}"
     lowered = lower_composite(parse_composite(text), text, SCHEMAS.get, lambda: list(SCHEMAS))
-    return grouping_of(automaton_of_composite(lowered, report))
+    return grouping_of(automaton_of(decompose(lowered), report))
 
 
 @pytest.mark.parametrize(

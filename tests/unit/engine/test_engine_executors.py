@@ -8,7 +8,7 @@ import pytest
 from doubles.read_rows import composed_of
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.engine import Engine
 from broker.engine.dispatch.lanes import SWEEP_MIN, Lane
 from broker.engine.dispatch.matchers import Clock, Matcher
@@ -24,7 +24,7 @@ TEXT = "FROM S\na, b: TRUE\nMATCH a{}b"
 
 
 def matcher(separator: str, by: tuple[int, ...] = (0,)) -> Matcher:
-    machine = CountingTables(automaton_of_composite(lowered(TEXT.format(separator))))
+    machine = CountingTables(automaton_of(decompose(lowered(TEXT.format(separator)))))
     inputs = [Input("S", ALWAYS), Input("S", ALWAYS)]
     counts = TupleCounts(machine, (by,) if by else (), inputs)
     counts.member = Member(Target(Outcome((), ()), None))

@@ -15,7 +15,8 @@ from broker.algebra.ptopss.composite import Composite
 from broker.algebra.ptopss.lowering import lower
 from broker.algebra.structure import Both, Chain
 from broker.automaton.automaton import Automaton
-from broker.automaton.constructions.composite import automaton_of_composite, decompose
+from broker.automaton.constructions.composite import automaton_of as automaton_of_tree
+from broker.automaton.constructions.composite import decompose
 from broker.automaton.machines.tree import part_of
 from broker.engine import Engine, Match
 from broker.engine.forecasts.subscription import PredictiveSubscription
@@ -77,7 +78,7 @@ def composite_of(text: str) -> Composite:
 
 
 def automaton_of(text: str) -> Automaton:
-    return automaton_of_composite(composite_of(text))
+    return automaton_of_tree(decompose(composite_of(text)))
 
 
 # --- which parts -----------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from strategies import composite_subscriptions, sase
 
 from broker.algebra.sase.semantics import Event
 from broker.automaton.automaton import Automaton, Report
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.automaton.constructions.pattern import automaton_of_pattern
 from broker.engine import Engine, Options
 from broker.engine.executors.contract import Member
@@ -92,7 +92,7 @@ def test_time_completes_what_waits_for_it() -> None:
 
 def test_completions_are_told_by_their_values() -> None:
     composite = composite_subscriptions.lowered(PAIR)
-    each, completions = (Host(automaton_of_composite(composite, r)) for r in (Report.EACH, Report.COMPLETIONS))
+    each, completions = (Host(automaton_of(decompose(composite), r)) for r in (Report.EACH, Report.COMPLETIONS))
     for host in (each, completions):
         for time, k in enumerate((0, 0, 1)):
             host.take("S", time, "A", k, 0.0)

@@ -8,7 +8,7 @@ from math import comb
 import pytest
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.engine.executors.tuple_counts import Completion, CountingTables, Partition
 from broker.events.schema import Row
 
@@ -16,7 +16,7 @@ SYMBOLS = "ABC"
 
 
 def machine(match: str, tuples: bool = False, defined: str = "a, b, c, d: TRUE") -> CountingTables:
-    return CountingTables(automaton_of_composite(lowered(f"FROM S\n{defined}\nMATCH {match}")), tuples)
+    return CountingTables(automaton_of(decompose(lowered(f"FROM S\n{defined}\nMATCH {match}"))), tuples)
 
 
 def play(
@@ -80,7 +80,7 @@ def test_counts_are_of_any_size() -> None:
     operands = range(16)
     names = [f"o{n}" for n in operands]
     text = f"FROM S\n{', '.join(names)}: TRUE\nMATCH {'; '.join(names)} WITHIN 200"
-    partition = Partition(CountingTables(automaton_of_composite(lowered(text))))
+    partition = Partition(CountingTables(automaton_of(decompose(lowered(text)))))
     (*_, last) = play(partition, [(t, list(operands)) for t in range(200)])
     assert last.count == comb(199, 15) > 2**64, "15 of the 199 events before the last one"
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.engine.executors.tuple_counts import CountBounds, CountingTables, Partition
 from broker.events.schema import Row
 
@@ -20,7 +20,7 @@ def machine(
     windows: bool = True,
 ) -> CountingTables:
     return CountingTables(
-        automaton_of_composite(lowered(f"FROM S\n{defined}\nMATCH {match}")), tuples, bounds, windows
+        automaton_of(decompose(lowered(f"FROM S\n{defined}\nMATCH {match}"))), tuples, bounds, windows
     )
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 from strategies.composite_subscriptions import lowered
 
-from broker.automaton.constructions.composite import automaton_of_composite
+from broker.automaton.constructions.composite import automaton_of, decompose
 from broker.engine.executors.tuple_counts import Completion, CountingTables, Partition
 from broker.engine.executors.tuple_counts.tuples import Tuple
 
@@ -30,7 +30,7 @@ def test_a_range_in_windows_counts_as_in_cells(match: str, tuples: bool) -> None
     for _ in range(30):
         low = chance.randint(1, 6)
         asked = match.format(low=low, high=low + chance.randint(2, 8))
-        automaton = automaton_of_composite(lowered(f"FROM S\na, b, c: TRUE\nMATCH {asked}"))
+        automaton = automaton_of(decompose(lowered(f"FROM S\na, b, c: TRUE\nMATCH {asked}")))
         by_windows, by_cells = (CountingTables(automaton, tuples, None, windows) for windows in (True, False))
         windowed += by_windows.windowed
         kept, known = Partition(by_windows), Partition(by_cells)

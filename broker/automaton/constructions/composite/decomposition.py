@@ -6,30 +6,25 @@ automaton (construction).
 
 from __future__ import annotations
 
-from ....algebra.ptopss.composite import Composite, Operand
+from ....algebra.ptopss.composite import Composite
 from ....algebra.ptopss.constant_conditions import remarks
 from ....algebra.structure import Both, Chain, Either, Structure
 from ....algebra.timed_stream import source_in_use
-from ...machines.tree import MachineTree, Primitive
+from ...machines.tree import MachineTree
 
 
 def decompose(composite: Composite) -> MachineTree:
     """The machines of a composite subscription. O(operands + conditions), times the depth of nesting."""
     return MachineTree(
         tuple(map(source_in_use, composite.sources)),
-        tuple([operand.name for operand in composite.operands]),
-        tuple([_primitive(operand) for operand in composite.operands]),
+        composite.names,
+        composite.primitives,
         composite.result_schema,
         _flat(composite.structure),
         composite.conditions,
         composite.within,
         tuple(remarks(composite)),
     )
-
-
-def _primitive(operand: Operand) -> Primitive:
-    joins = tuple([(join.position, join.variable) for join in operand.joins])
-    return Primitive(operand.guard, joins, operand.source)
 
 
 def _flat(structure: Structure) -> Structure:
