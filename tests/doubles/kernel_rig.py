@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from doubles.small_engine import SmallEngine
 
@@ -18,6 +18,7 @@ from broker.wire import (
     Subscribe,
 )
 
+Answer = TypeVar("Answer", bound=Message)
 ANN, BEN = b"ann", b"ben"
 SECOND = 1_000_000
 
@@ -58,9 +59,14 @@ class Rig:
         assert send.message.correlation == message.correlation
         return send.message
 
-    def refusal(self, message: Message, session: bytes = ANN) -> tuple[str, str]:
+    def answer(self, kind: type[Answer], message: Message, session: bytes = ANN) -> Answer:
+        """The one answer, which is of that kind."""
         answer = self.ask(message, session)
-        assert isinstance(answer, Failure)
+        assert isinstance(answer, kind), answer
+        return answer
+
+    def refusal(self, message: Message, session: bytes = ANN) -> tuple[str, str]:
+        answer = self.answer(Failure, message, session)
         return answer.code, answer.message
 
 

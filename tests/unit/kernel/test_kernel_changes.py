@@ -151,12 +151,10 @@ def test_an_event_of_others_and_one_that_does_not_exist_are_refused_alike() -> N
     rig.say(dan, Publish(3, "Late", (10,), ((5,),), (77,), None))
     told = []
     for number in (77, 78):
-        answer = rig.ask(ANN_OF_GUARDED, Retract(5, (number,)))
-        assert isinstance(answer, Published)
+        answer = rig.answer(Published, ANN_OF_GUARDED, Retract(5, (number,)))
         told.append([replace(each, reason=each.reason.replace(str(number), "N")) for each in answer.refused])
     assert told[0] == told[1] != []
-    allowed = rig.ask(dan, Retract(5, (77,)))
-    assert isinstance(allowed, Published)
+    allowed = rig.answer(Published, dan, Retract(5, (77,)))
     assert allowed.count == 1
 
 
@@ -167,6 +165,5 @@ def test_who_may_have_a_subscription_may_change_it() -> None:
     update = Update(5, "all", (), (), None, None)
     there = rig.refusal(ANN_OF_GUARDED, update)
     assert there == rig.refusal(ANN_OF_GUARDED, replace(update, name="alk")).replace("alk", "all")
-    answer = rig.ask(BEN_OF_GUARDED, update)
-    assert isinstance(answer, Failure)
+    answer = rig.answer(Failure, BEN_OF_GUARDED, update)
     assert answer.code != "permission"

@@ -54,8 +54,7 @@ def refuse(position: int, reason: str = "no customer") -> Message:
 
 
 def letters(rig: Rig, after: int = 0) -> list[tuple[int, str, str, int]]:
-    page = rig.ask(ListDeadLetters(9, "mine", after))
-    assert isinstance(page, DeadLetters)
+    page = rig.answer(DeadLetters, ListDeadLetters(9, "mine", after))
     assert not page.more
     return [(each.position, decode_result(each.result)["id"], each.reason, each.deliveries) for each in page.entries]
 
@@ -136,8 +135,7 @@ def test_dead_letters_are_bounded_and_those_dropped_are_counted() -> None:
         rig.ask(refuse(position))
     assert [each[0] for each in letters(rig)] == [1, 2]
     assert [each[0] for each in letters(rig, 1)] == [2]
-    page = rig.ask(ListDeadLetters(9, "mine", 0))
-    assert isinstance(page, DeadLetters)
+    page = rig.answer(DeadLetters, ListDeadLetters(9, "mine", 0))
     assert page.dropped == rig.kernel.statistics()["broker"]["dead_letters_dropped"] == 1
     assert back(rig) == (4, again(4))
 
@@ -246,12 +244,10 @@ def test_dead_letters_are_the_owners_and_go_with_the_cursor() -> None:
     asked = Subscribe(2, "all", "cayuga", "SELECT * FROM Stock", None, None, None, 1, durable="mine")
     assert isinstance(rig.ask(ANN_KEY, asked), Subscribed)
     for request in (ListDeadLetters(3, "mine", 0), Settle(3, "mine", (), False)):
-        refused = rig.ask(BEN_KEY, request)
-        assert isinstance(refused, Failure)
+        refused = rig.answer(Failure, BEN_KEY, request)
         assert refused.code == "unknown-subscription"
         assert not isinstance(rig.ask(ANN_KEY, request), Failure)
         assert not isinstance(rig.ask(OPS_KEY, request), Failure)
     assert rig.ask(ANN_KEY, Forget(3, "mine")) == Done(3)
-    gone = rig.ask(ANN_KEY, ListDeadLetters(3, "mine", 0))
-    assert isinstance(gone, Failure)
+    gone = rig.answer(Failure, ANN_KEY, ListDeadLetters(3, "mine", 0))
     assert gone.code == "unknown-subscription"

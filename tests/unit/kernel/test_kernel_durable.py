@@ -163,8 +163,7 @@ def test_the_listing_shows_cursors_and_what_they_keep() -> None:
     rig = Rig()
     rig.ask(durable(credits=1))
     rig.say(BEN, publish([1, 2], [1, 2]))
-    page = rig.ask(ListSubscriptions(9, ""))
-    assert isinstance(page, Subscriptions)
+    page = rig.answer(Subscriptions, ListSubscriptions(9, ""))
     assert [entry.cursors for entry in page.entries] == [{"mine": 2}]
 
 
@@ -261,17 +260,14 @@ def test_a_cursor_is_its_users_and_counts_for_quotas() -> None:
     theirs = rig.ask(BEN_KEY, Subscribe(2, "all", "cayuga", None, None, None, None, 1, durable="mine"))
     assert isinstance(theirs, Subscribed), "each user has names of its own"
     assert rig.ask(BEN_KEY, Forget(3, "mine")) == Done(3)
-    refused = rig.ask(BEN_KEY, Forget(3, "mine"))
-    assert isinstance(refused, Failure)
+    refused = rig.answer(Failure, BEN_KEY, Forget(3, "mine"))
     assert (refused.code, refused.message) == ("unknown-subscription", "cursor 'mine' is not known")
     rig.ask(ANN_KEY, Unsubscribe(3, "all"))
-    refused = rig.ask(ANN_KEY, asked("more", "second"))
-    assert isinstance(refused, Failure)
+    refused = rig.answer(Failure, ANN_KEY, asked("more", "second"))
     assert refused.message == "quota subscriptions: user 'ann' may have 1 cursors"
     assert set(rig.engine.subscriptions) == {"all"}
     for identity, seen in ((BEN_KEY, {}), (ANN_KEY, {"mine": 0}), (OPS_KEY, {"ann/mine": 0})):
-        page = rig.ask(identity, ListSubscriptions(9, ""))
-        assert isinstance(page, Subscriptions)
+        page = rig.answer(Subscriptions, identity, ListSubscriptions(9, ""))
         assert [entry.cursors for entry in page.entries] == [seen]
     assert rig.ask(OPS_KEY, Forget(3, "ann/mine")) == Done(3)
     assert set(rig.engine.subscriptions) == set()

@@ -54,8 +54,7 @@ def test_what_was_acknowledged_comes_again_from_a_position_on_and_stays_acknowle
     assert rig.ask(Acknowledge(7, "all", 2)) == Done(7)
     rig.ask(Unsubscribe(8, "all"))
     assert attached(rig, durable()) == (4, again(4, 5))
-    page = rig.ask(ListSubscriptions(9, ""))
-    assert isinstance(page, Subscriptions)
+    page = rig.answer(Subscriptions, ListSubscriptions(9, ""))
     assert [entry.cursors for entry in page.entries] == [{"mine": 2}]
     assert rig.kernel.statistics()["broker"]["cursors_kept"] == 5
     assert rig.kernel.statistics()["broker"]["notifications_redelivered"] == 6
@@ -124,8 +123,7 @@ def test_a_cursor_that_was_made_anew_takes_nothing_that_was_meant_for_the_earlie
     rig = Rig()
     read(rig, 3, 0)
     rig.ask(Forget(7, "mine"))
-    answer = rig.ask(durable())
-    assert isinstance(answer, Subscribed)
+    answer = rig.answer(Subscribed, durable())
     assert answer.incarnation == FIRST + 1
     rig.say(BEN, publish([40, 50, 60], [4, 5, 6]))
     code, text = rig.refusal(Acknowledge(7, "all", 2, FIRST))
