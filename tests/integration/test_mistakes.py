@@ -7,7 +7,6 @@ rewritten text is tried (tests/unit/language/test_language_habits.py), where an 
 from __future__ import annotations
 
 import datetime
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -196,6 +195,7 @@ CALLS: Final[list[tuple[str, Callable[[Any], object], str]]] = [
     ("attributes as a list", lambda c: c.add_stream("X", ["a"]), 'such as { name = "string", price = "float" }'),
     ("other languages", lambda c: c.subscribe("x", "esper", "Stock"), "expected one of cayuga, sase, ptopss"),
     ("arguments exchanged", lambda c: c.subscribe("x", "FILTER{price > 5}(Stock)", "cel"), "write query='FILTER{price"),
+    ("an address without tcp", lambda c: Client("127.0.0.1:5570"), "did you mean 'tcp://127.0.0.1:5570'"),
     ("a text as a number", lambda c: c.subscribe("y", "cel", "Stock").next("5"), "timeout: expected seconds"),
 ]
 
@@ -265,24 +265,6 @@ def test_a_call_of_the_client(call: Callable[[Any], object], said: str, client: 
         call(client)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.xdist_group("mistakes")
-def test_a_client_in_another_thread_and_a_closed_one(client: Client) -> None:
-    told: list[str] = []
-
-    def other() -> None:
-        try:
-            client.streams()
-        except ForetellError as error:
-            told.append(str(error))
-
-    thread = threading.Thread(target=other, name="other")
-    thread.start()
-    thread.join()
-    assert told == ["this client belongs to the thread 'MainThread', found 'other': open one there"]
-    with pytest.raises(ForetellError, match=r"did you mean 'tcp://127\.0\.0\.1:5570'"):
-        Client("127.0.0.1:5570")
 
 
 def test_all_that_users_stumbled_over_is_here() -> None:

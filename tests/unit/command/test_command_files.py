@@ -170,14 +170,6 @@ def test_plain_objects_need_their_stream(folder: Path, capsys: pytest.CaptureFix
     assert prices(results(capsys, "--events", "e.jsonl", "--stream", "Stock", "--time", "at")) == [1]
 
 
-def test_a_null_names_the_suffix_that_allows_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("e.jsonl").write_text(flat(1, None))
-    line = complaint(capsys, "--events", "e.jsonl", "--stream", "Stock")
-    assert line.endswith('expected float, found null; declare price = "float?" if it may be null')
-    Path("e.csv").write_text("time,name,price\n1,IBM,\n")
-    assert complaint(capsys, "--events", "e.csv").endswith('declare price = "float?" if it may be null')
-
-
 # --- sorting ---
 
 

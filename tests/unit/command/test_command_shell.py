@@ -287,8 +287,6 @@ def test_parquet_without_pyarrow_names_the_extra(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["ruin"], "No such command 'ruin'"),
-        (["run", "s.toml"], "Missing option '--events'"),
         (["run"], "Missing argument"),
         (["run", "s.toml", "--events", "e.jsonl", "--fast"], "No such option: --fast"),
         (["run", "s.toml", "--events", "e.jsonl", "--format", "xml"], "one of 'jsonl', 'csv', 'parquet', 'table'"),

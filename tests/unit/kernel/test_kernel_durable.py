@@ -51,16 +51,6 @@ def test_what_is_found_is_kept_with_positions_whether_or_not_somebody_is_there()
     assert rig.kernel.statistics()["broker"]["cursors_kept"] == 0
 
 
-def test_credits_hold_for_what_is_kept_too() -> None:
-    rig = Rig()
-    rig.ask(durable(credits=1))
-    assert told(rig.say(BEN, publish([1, 2, 3], [1, 2, 3]))) == [(1, "all-1", False)]
-    assert told(rig.say(ANN, Credit(0, "all", 1))) == [(2, "all-2", False)]
-    (send,) = rig.say(ANN, Credit(0, "all", 9))
-    assert isinstance(send.message, Notifications)
-    assert (send.message.first, send.message.position) == (3, 3)
-
-
 @pytest.mark.parametrize(
     "limits", [Limits(durable_notifications=2), Limits(durable_bytes=330)], ids=["notifications", "bytes"]
 )
@@ -157,14 +147,6 @@ def test_to_forget_detaches_oneself_but_nobody_else() -> None:
     assert rig.ask(Forget(7, "mine")) == Done(7)
     assert set(rig.engine.subscriptions) == set()
     assert rig.say(BEN, publish([1], [1]))[1:] == []
-
-
-def test_the_listing_shows_cursors_and_what_they_keep() -> None:
-    rig = Rig()
-    rig.ask(durable(credits=1))
-    rig.say(BEN, publish([1, 2], [1, 2]))
-    page = rig.answer(Subscriptions, ListSubscriptions(9, ""))
-    assert [entry.cursors for entry in page.entries] == [{"mine": 2}]
 
 
 def test_limits_and_names() -> None:
