@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from doubles.durable_reader import FIRST, durable, told
 from doubles.guarded_rig import ANN as ANN_KEY
 from doubles.guarded_rig import BEN as BEN_KEY
@@ -10,19 +9,15 @@ from doubles.guarded_rig import OPS as OPS_KEY
 from doubles.guarded_rig import Rig as GuardedRig
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish
 
-from broker.events import DefinitionError
-from broker.kernel import Cursors, Gone, Kernel, Limits, Tick, User
-from broker.kernel.cursor import KEPT_BYTES_EXTRA
-from broker.kernel.records import CursorMoved, CursorSetAside, DeadLettersSettled
+from broker.kernel import Gone, Limits, Tick, User
+from broker.kernel.records import CursorSetAside
 from broker.wire import (
-    VERSION,
     Acknowledge,
     Credit,
     DeadLetters,
     Done,
     Failure,
     Forget,
-    Hello,
     ListDeadLetters,
     Message,
     Refuse,
@@ -199,39 +194,6 @@ def test_without_a_credit_it_is_told_later() -> None:
     assert isinstance(answer.message, Subscribed)
     assert told(rest) == [(1, "missed 1 deliveries_max", True)]
     assert told(rig.say(BEN, Credit(0, "all", 1))) == again(2)
-
-
-def test_records_and_the_saved_state_say_all_of_it() -> None:
-    rig = Rig()
-    cursors = Cursors()
-    rig.kernel = Kernel(rig.engine, durability="always", cursors=cursors)
-    for session in (ANN, BEN):
-        rig.say(session, Hello(1, VERSION, "test"))
-    rig.ask(durable())
-    rig.say(BEN, publish([1, 2, 3, 4], [1, 2, 3, 4]))
-    rig.recorded()
-    for request in (refuse(3), refuse(2), Acknowledge(7, "all", 1), Settle(7, "mine", (3,), False)):
-        rig.ask(request)
-    (answer, *_) = rig.say(ANN, Settle(7, "mine", (2,), True))
-    assert answer.message == Done(7)
-    records = rig.recorded()
-    assert records == [
-        CursorSetAside("mine", 3, "no customer", rig.now, 1),
-        CursorSetAside("mine", 2, "no customer", rig.now, 1),
-        CursorMoved("mine", 1),
-        DeadLettersSettled("mine", [3], False),
-        DeadLettersSettled("mine", [2], True),
-    ]
-    saved = Cursors()
-    saved.restore(cursors.save())
-    saved.check_invariants()
-    assert saved.save() == cursors.save()
-    with pytest.raises(DefinitionError, match="is not known"):
-        saved.set_aside(CursorSetAside("other", 1, "", 0, 1))
-    cursor = cursors.find("mine")
-    assert cursor is not None
-    assert (cursor.acknowledged, cursor.last, len(cursor.letters)) == (3, 5, 0)
-    assert cursor.size_kept == sum(len(each) + KEPT_BYTES_EXTRA for each in cursor.results)
 
 
 def test_dead_letters_are_the_owners_and_go_with_the_cursor() -> None:

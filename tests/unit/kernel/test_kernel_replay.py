@@ -6,9 +6,7 @@ import pytest
 from doubles.durable_reader import FIRST, durable, told
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish
 
-from broker.kernel import Cursors, Gone, Kernel, Limits, Received, Send, Tick
-from broker.kernel.records import CursorAdded, CursorMoved, SubscriptionAdded
-from broker.server.replicated_state import ReplicatedState
+from broker.kernel import Gone, Limits, Send, Tick
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -76,15 +74,6 @@ def test_what_is_not_kept_any_more_is_told_as_a_gap() -> None:
     assert attached(rig, durable(replay=1)) == (1, [(3, "missed 3 durable_retained", True), *again(4, 6)])
     rig.ask(Unsubscribe(8, "all"))
     assert attached(rig, durable(replay=4)) == (4, again(4, 6))
-
-
-def test_what_is_retained_makes_room_first() -> None:
-    rig = Rig(Limits(durable_notifications=3))
-    read(rig, 4, 2, retain=3)
-    rig.say(BEN, publish([50, 60], [5, 6]))
-    assert attached(rig, durable(replay=1, credits=2)) == (
-        1, [(3, "missed 3 durable_notifications", True), (4, "all-4", True)],
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("time", "first"), [(35, 4), (40, 4), (20, 2), (51, 6)])
@@ -195,45 +184,6 @@ def test_a_clock_that_steps_back_only_makes_it_later() -> None:
     rig.now -= 500 * SECOND
     assert told(ticks(rig, 2)) == []
     assert told(ticks(rig, 2)) == again(1, 1)
-
-
-def test_the_state_says_all_of_it_and_what_is_retained_is_there_after_a_restart() -> None:
-    rig = Rig()
-    cursors = Cursors()
-    rig.kernel = Kernel(rig.engine, durability="always", cursors=cursors)
-    rig.say(ANN, Hello(1, VERSION, "test"))
-    read(rig, 0, 0, retain=2)
-    rig.ask(Forget(7, "mine"))
-    rig.say(BEN, Hello(1, VERSION, "test"))
-    read(rig, 4, 3, retain=2)
-    records = [each for each in rig.recorded() if isinstance(each, (CursorAdded, CursorMoved))]
-    added = CursorAdded("mine", "all", "anybody", Limits().durable_notifications, Limits().durable_bytes, 2, 1_000)
-    assert records == [added, CursorMoved("mine", None), added, CursorMoved("mine", 3)]
-    saved = Cursors()
-    saved.restore(cursors.save())
-    saved.check_invariants()
-    assert saved.save() == cursors.save()
-    kernel = Kernel(rig.engine, durability="always", permanent=(), cursors=saved)
-    kernel.step(Received(ANN, Hello(1, VERSION, "test")), 0)
-    answer, *rest = kernel.step(Received(ANN, durable(replay=2)), 0).sends
-    assert answer.message == Subscribed(5, "all", True, False, "always", 2, 2)
-    assert told(rest) == again(2, 4)
-
-
-def test_a_history_replays_cursors_with_the_same_incarnations() -> None:
-    history = ReplicatedState()
-    added = CursorAdded("mine", "all", "ann", 10, 1_000, 5)
-    for record in (SubscriptionAdded("all", "cayuga", "SELECT * FROM S", None, None, None, {}), added):
-        if isinstance(record, CursorAdded):
-            history.replay(2, 0, record)
-    history.replay(3, 0, CursorMoved("mine", None))
-    history.replay(4, 0, added)
-    cursor = history.cursors.find("mine")
-    assert cursor is not None
-    assert (cursor.incarnation, cursor.retain) == (2, 5)
-    other = ReplicatedState()
-    other.restore(history.save())
-    assert other.digest() == history.digest()
 
 
 def test_a_refused_attachment_leaves_no_timer() -> None:
