@@ -9,7 +9,7 @@ import pytest
 from doubles.simulated_files import SimulatedFiles, forgetful
 
 from broker.events import DefinitionError, LimitExceeded
-from broker.storage import Damaged, Durability, Journal, StorageError, StorageFailed, framing
+from broker.storage import Damaged, Durability, Journal, StorageError, StorageFailed, StorageFull, framing
 from broker.storage.mark import MARK
 from broker.storage.settings import Fsync
 
@@ -33,6 +33,17 @@ def filled(files: SimulatedFiles, count: int, settings: Durability = SMALL, iden
         assert journal.append(7, b"%03d" % number, number * 1_000_000) == number
     journal.sync()
     return journal
+
+
+def until_full(journal: Journal) -> int:
+    """The position of the last record that there was room for."""
+    for _ in range(100):
+        try:
+            journal.reserve()
+        except StorageFull:
+            break
+        journal.append(1, b"x" * 50, 0)
+    return journal.position
 
 
 def test_time_in_the_journal_never_steps_back() -> None:
@@ -90,6 +101,26 @@ def test_a_sync_in_another_thread_covers_what_was_written_before_it() -> None:
     journal.settle(sync)
     assert journal.safe == 1
     assert journal.written == 2
+
+
+def test_a_full_disk_refuses_before_anything_has_changed_and_recovers() -> None:
+    files = disk()
+    journal = filled(files, 3)
+    files.capacity = 0
+    before = list(journal.read())
+    reached = until_full(journal)
+    for _ in range(3):
+        with pytest.raises(StorageFull):
+            journal.reserve()
+    assert journal.commit(0) == reached, "what was taken has its room"
+    files.capacity = None
+    journal.reserve()
+    journal.append(1, b"again", 0)
+    journal.close()
+    found = list(opened(files).read())
+    assert found[:3] == before
+    assert found[-1].payload == b"again"
+    assert len(found) == reached + 1
 
 
 def test_what_is_reserved_holds_the_largest_record_and_the_seal() -> None:
