@@ -46,6 +46,12 @@ def until_full(journal: Journal) -> int:
     return journal.position
 
 
+def test_a_position_is_found_by_its_time() -> None:
+    journal = filled(disk(), 30)
+    for time, before in ((0, 0), (1_000_000, 0), (1_000_001, 1), (17_000_000, 16), (30_000_000, 29), (31_000_000, 30)):
+        assert journal.before(time) == before
+
+
 def test_time_in_the_journal_never_steps_back() -> None:
     journal = opened(disk())
     for now in (5, 3, 9):
