@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 from doubles.broker_process import broker_process
+from doubles.commands import complaint
 
-from broker.command.shell import perform
 from broker.engine import Engine
 from broker.events import ForetellError
 from broker.language.names import LANGUAGES
@@ -219,14 +219,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "s.toml").write_text(STREAM + QUERY)
     (tmp_path / "e.csv").write_text("time,name,price\n1,a,5\n")
     return tmp_path
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert perform(arguments) == 2
-    found = capsys.readouterr().err.splitlines()
-    assert len(found) == 1, found
-    assert found[0].startswith("foretell: ")
-    return found[0]
 
 
 @pytest.mark.parametrize(("text", "said"), FILES, ids=[row[1] for row in FILES])

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from doubles.commands import complaint as complaint_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,10 +45,7 @@ def prices(found: list[dict[str, Any]]) -> list[float]:
 
 
 def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert perform(["run", "s.toml", *arguments]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    return lines[0].removeprefix("foretell: ")
+    return complaint_of(capsys, "run", "s.toml", *arguments)
 
 
 def csv_of(*rows: tuple[object, object], separator: str = ",") -> str:
