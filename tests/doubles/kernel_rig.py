@@ -14,8 +14,10 @@ from broker.wire import (
     Failure,
     Hello,
     Message,
+    Notifications,
     Publish,
     Subscribe,
+    decode_result,
 )
 
 Answer = TypeVar("Answer", bound=Message)
@@ -73,6 +75,12 @@ class Rig:
 def subscribe(name: str = "all", query: str | None = "every S", credits: int = 100, **options: Any) -> Subscribe:
     fields = {"lineage": None, "report": None, "forecast": None} | options
     return Subscribe(5, name, "cayuga", query, credits=credits, **fields)
+
+
+def lines(sends: list[Send]) -> list[dict[str, Any]]:
+    """Of all notifications, whoever gets them."""
+    found = [send.message for send in sends if isinstance(send.message, Notifications)]
+    return [decode_result(result) for message in found for result in message.results]
 
 
 def publish(times: list[int] | None, xs: list[Any], ids: list[int] | None = None) -> Publish:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from doubles.durable_reader import durable, told
+from doubles.durable_reader import attached, durable
 from doubles.guarded_rig import ANN as ANN_KEY
 from doubles.guarded_rig import BEN as BEN_KEY
 from doubles.guarded_rig import OPS as OPS_KEY
@@ -124,9 +124,7 @@ def test_cursors_are_listed_and_moved() -> None:
     assert busy.message.code == Busy.code
     rig.ask(Unsubscribe(8, "all"))
     assert do(rig, "move-cursor", "mine", 2) == []
-    answer, *rest = rig.say(ANN, durable())
-    assert isinstance(answer.message, Subscribed)
-    assert told(rest) == [(3, "all-3", True), (4, "all-4", True), (5, "all-5", True)]
+    assert attached(rig, durable())[1] == [(3, "all-3", True), (4, "all-4", True), (5, "all-5", True)]
     rig.ask(Unsubscribe(8, "all"))
     do(rig, "move-cursor", "mine", 5)
     assert seen(rig, "cursors")["mine"]["backlog"] == 0
@@ -149,8 +147,7 @@ def test_a_dead_letter_stays_one_when_its_cursor_is_moved_back() -> None:
     do(rig, "move-cursor", "mine", 1)
     assert seen(rig, "cursors")["mine"]["acknowledged"] == 2
     do(rig, "move-cursor", "mine", 0)
-    _, *rest = rig.say(ANN, durable())
-    assert [position for position, _, _ in told(rest)] == [1, 3]
+    assert [position for position, _, _ in attached(rig, durable())[1]] == [1, 3]
 
 
 def test_a_deleted_subscription_ends_for_all_who_have_it() -> None:

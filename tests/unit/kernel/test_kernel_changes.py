@@ -12,14 +12,13 @@ from doubles.guarded_rig import OPS, USERS
 from doubles.guarded_rig import Rig as GuardedRig
 from doubles.guarded_rig import publish as guarded_publish
 from doubles.guarded_rig import subscribe as guarded_subscribe
-from doubles.kernel_rig import ANN, SECOND, Rig, publish, subscribe
+from doubles.kernel_rig import ANN, SECOND, Rig, lines, publish, subscribe
 
 from broker.kernel import User
 from broker.kernel.records import Punctuated, Retracted, Updated
 from broker.wire import (
     Failure,
     Message,
-    Notifications,
     Numbered,
     Publish,
     Published,
@@ -27,7 +26,6 @@ from broker.wire import (
     Refusal,
     Retract,
     Update,
-    decode_result,
 )
 
 
@@ -43,9 +41,8 @@ class Recording(Rig):
 
     def told(self, message: Message) -> tuple[Message, list[dict[str, Any]]]:
         """The answer and the results."""
-        answer, *more = [send.message for send in self.say(ANN, message)]
-        found = [each for one in more if isinstance(one, Notifications) for each in one.results]
-        return answer, [decode_result(each) for each in found]
+        answer, *more = self.say(ANN, message)
+        return answer.message, lines(more)
 
 
 def test_a_punctuation_is_recorded_and_answered_and_late_events_are_refused() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from doubles.durable_reader import FIRST, durable, told
+from doubles.durable_reader import FIRST, attached, durable, told
 from doubles.guarded_rig import ANN as ANN_KEY
 from doubles.guarded_rig import BEN as BEN_KEY
 from doubles.guarded_rig import OPS as OPS_KEY
@@ -57,9 +57,7 @@ def letters(rig: Rig, after: int = 0) -> list[tuple[int, str, str, int]]:
 def back(rig: Rig, **options: int) -> tuple[int | None, Told]:
     """The reader leaves and comes back."""
     rig.ask(Unsubscribe(8, "all"))
-    answer, *rest = rig.say(ANN, durable(**options))
-    assert isinstance(answer.message, Subscribed)
-    return answer.message.position, told(rest)
+    return attached(rig, durable(**options))
 
 
 def test_what_is_refused_is_set_aside_and_not_delivered_again() -> None:
@@ -189,10 +187,7 @@ def test_without_a_credit_it_is_told_later() -> None:
     rig = found(2, deliveries_max=1)
     rig.kernel.step(Gone(ANN), rig.now)
     asked = durable(deliveries_max=1, credits=1)
-    assert isinstance(asked, Subscribe)
-    answer, *rest = rig.say(BEN, asked)
-    assert isinstance(answer.message, Subscribed)
-    assert told(rest) == [(1, "missed 1 deliveries_max", True)]
+    assert attached(rig, asked, BEN)[1] == [(1, "missed 1 deliveries_max", True)]
     assert told(rig.say(BEN, Credit(0, "all", 1))) == again(2)
 
 

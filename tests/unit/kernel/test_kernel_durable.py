@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from doubles.durable_reader import FIRST, durable, told
+from doubles.durable_reader import FIRST, attached, durable, told
 from doubles.guarded_rig import ANN as ANN_KEY
 from doubles.guarded_rig import BEN as BEN_KEY
 from doubles.guarded_rig import OPS as OPS_KEY
@@ -96,28 +96,24 @@ def test_one_session_at_a_time_and_a_second_one_has_the_first_probed() -> None:
 
 def test_one_without_a_connection_gives_way() -> None:
     rig = Rig()
-    (welcome,) = rig.say(NEW, Hello(1, VERSION, "test", b""))
-    assert isinstance(welcome.message, Welcome)
+    welcome = rig.answer(Welcome, Hello(1, VERSION, "test", b""), NEW)
     rig.ask(durable(), NEW)
     rig.say(BEN, publish([1], [1]))
     rig.kernel.step(Gone(NEW), rig.now)
-    answer, *rest = rig.say(ANN, durable())
-    assert isinstance(answer.message, Subscribed)
-    assert told(rest) == [(1, "all-1", True)]
-    rig.say(b"back", Hello(1, VERSION, "test", welcome.message.session))
+    assert attached(rig, durable()) == (1, [(1, "all-1", True)])
+    rig.say(b"back", Hello(1, VERSION, "test", welcome.session))
     _, refused = rig.say(b"back", durable(received=1, after=1))
     assert isinstance(refused.message, Failure)
 
 
 def test_who_comes_back_gets_what_has_not_come() -> None:
     rig = Rig()
-    (welcome,) = rig.say(NEW, Hello(1, VERSION, "test", b""))
-    assert isinstance(welcome.message, Welcome)
+    welcome = rig.answer(Welcome, Hello(1, VERSION, "test", b""), NEW)
     rig.ask(durable(), NEW)
     rig.say(BEN, publish([1, 2], [1, 2]))
     rig.kernel.step(Gone(NEW), rig.now)
     rig.say(BEN, publish([3], [3]))
-    rig.say(b"back", Hello(1, VERSION, "test", welcome.message.session))
+    rig.say(b"back", Hello(1, VERSION, "test", welcome.session))
     answer, *rest = rig.say(b"back", durable(received=1, after=1))
     assert answer.message == Subscribed(5, "all", True, True, "memory", 2, FIRST)
     assert told(rest) == [(2, "all-2", True), (3, "all-3", False)]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from doubles.guarded_rig import ANN, BEN, OPS, USERS, Rig, publish, subscribe
+from doubles.kernel_rig import lines
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,7 +61,6 @@ from broker.wire import (
     Subscriptions,
     Unsubscribe,
     Welcome,
-    decode_result,
 )
 
 
@@ -273,13 +273,7 @@ def kept(query: str | None = "SELECT * FROM Jumps", cursor: str = "mine") -> Sub
 
 def prices(sends: list[Send]) -> list[int]:
     """Of all notifications to ann."""
-    lines = [
-        decode_result(result)
-        for send in sends
-        if send.session == b"a" and isinstance(send.message, Notifications)
-        for result in send.message.results
-    ]
-    return [line["data"]["price"] for line in lines]
+    return [line["data"]["price"] for line in lines([send for send in sends if send.session == b"a"])]
 
 
 def test_a_cursor_reads_also_while_its_owner_is_away(rig: Rig) -> None:
@@ -307,20 +301,28 @@ def test_what_a_subscription_has_begun_with_counts_when_its_publisher_has_gone(r
     assert isinstance(rig.ask(ANN, subscribe("ann.j", "SELECT * FROM Jumps NEXT{} Stock")), Subscribed)
 
 
-def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
+def replayed(*more: Record) -> ReplicatedState:
+    """After a crash: ann reads what ben has published of Stock; then `more`."""
     history = ReplicatedState()
     records: list[Record] = [
         StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
         StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
         SubscriptionAdded("j", "cayuga", STOCKS, None, None, None, {}),
         SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
+        *more,
+    ]
+    for position, record in enumerate(records, 1):
+        history.replay(position, 0, record)
+    return history
+
+
+def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
+    history = replayed(
         CursorAdded("mine", "ann.j", "ann", 10, 1_000),
         SubscriptionAdded("k", "cayuga", SECRETS, None, None, None, {}),  # as by the configuration: nobody is asked
         BatchTaken("Secret", (1,), ((41,),), (1,)),
         SubscriptionRemoved("k"),
-    ]
-    for position, record in enumerate(records, 1):
-        history.replay(position, 0, record)
+    )
     again = ReplicatedState()
     again.restore(history.save())
     assert again.digest() == history.digest()
@@ -334,16 +336,7 @@ def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
 
 
 def test_who_may_come_back_after_a_crash_reads_until_it_is_known_that_nobody_does() -> None:
-    history = ReplicatedState()
-    records: list[Record] = [
-        StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
-        StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
-        SubscriptionAdded("j", "cayuga", STOCKS, None, None, None, {}),
-        SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
-    ]
-    for position, record in enumerate(records, 1):
-        history.replay(position, 0, record)
-    rig = Rig(state=history)
+    rig = Rig(state=replayed())
     rig.say(BEN, subscribe("j", STOCKS))
     refused = rig.answer(Failure, BEN, subscribe("k", SECRETS))
     assert refused.code == "busy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
+from doubles.kernel_rig import ANN, BEN, SECOND, Rig, lines, publish, subscribe
 from doubles.packed_rows import packed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -73,8 +73,7 @@ class Pieces(Rig):
 
 def events(sends: list[Send]) -> list[int]:
     """The events that ben is told of."""
-    found = [send.message for send in sends if send.session == BEN and isinstance(send.message, Notifications)]
-    return [decode_result(result)["end"] for message in found for result in message.results]
+    return [line["end"] for line in lines([send for send in sends if send.session == BEN])]
 
 
 def test_what_is_found_is_sent_at_once_and_the_answer_comes_with_the_last_piece() -> None:

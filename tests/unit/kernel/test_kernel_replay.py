@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from doubles.durable_reader import FIRST, durable, told
+from doubles.durable_reader import FIRST, attached, durable, told
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish
 
 from broker.kernel import Gone, Limits, Send, Tick
@@ -16,7 +16,6 @@ from broker.wire import (
     Forget,
     Hello,
     ListSubscriptions,
-    Message,
     Subscribed,
     Subscriptions,
     Unsubscribe,
@@ -37,12 +36,6 @@ def read(rig: Rig, count: int, acknowledged: int, **options: int) -> None:
         rig.say(BEN, publish([10 * number], [number]))
     rig.ask(Acknowledge(7, "all", acknowledged))
     rig.ask(Unsubscribe(8, "all"))
-
-
-def attached(rig: Rig, message: Message) -> tuple[int | None, Told]:
-    answer, *rest = rig.say(ANN, message)
-    assert isinstance(answer.message, Subscribed), answer
-    return answer.message.position, told(rest)
 
 
 def test_what_was_acknowledged_comes_again_from_a_position_on_and_stays_acknowledged() -> None:
@@ -86,10 +79,7 @@ def test_a_replay_from_a_time(time: int, first: int) -> None:
 def test_before_a_time_of_which_something_may_be_gone_there_is_a_gap_that_nobody_has_counted() -> None:
     rig = Rig()
     read(rig, 5, 4, retain=2)
-    answer, *rest = rig.say(ANN, durable(since=30, credits=1))
-    assert isinstance(answer.message, Subscribed)
-    assert answer.message.position == 2
-    assert told(rest) == [(2, "missed None durable_retained", True)]
+    assert attached(rig, durable(since=30, credits=1)) == (2, [(2, "missed None durable_retained", True)])
     assert told(rig.say(ANN, Credit(0, "all", 9))) == again(3, 5)
     rig.ask(Unsubscribe(8, "all"))
     assert attached(rig, durable(since=31)) == (4, again(4, 5))
@@ -160,17 +150,15 @@ def test_a_late_acknowledgement_is_taken_and_ends_what_is_being_sent_again() -> 
 
 def test_time_does_nothing_to_whoever_has_no_connection_or_reads_again_from_before() -> None:
     rig = Rig(Limits(silence_seconds=10_000))
-    (welcome,) = rig.say(b"new", Hello(1, VERSION, "test", b""))
-    assert isinstance(welcome.message, Welcome)
+    welcome = rig.answer(Welcome, Hello(1, VERSION, "test", b""), b"new")
     rig.ask(durable(within=SECOND, retain=9), b"new")
     rig.say(BEN, publish([10, 20, 30], [1, 2, 3]))
     rig.ask(Acknowledge(7, "all", 2), b"new")
     rig.kernel.step(Gone(b"new"), rig.now)
     assert told(ticks(rig, 9)) == []
-    rig.say(b"back", Hello(1, VERSION, "test", welcome.message.session))
-    answer, *rest = rig.say(b"back", durable(received=3, within=SECOND, replay=1, credits=1, retain=9))
-    assert isinstance(answer.message, Subscribed)
-    assert told(rest) == again(1, 1)
+    rig.say(b"back", Hello(1, VERSION, "test", welcome.session))
+    asked = durable(received=3, within=SECOND, replay=1, credits=1, retain=9)
+    assert attached(rig, asked, b"back")[1] == again(1, 1)
     assert told(ticks(rig, 9)) == []
     assert told(rig.say(b"back", Credit(0, "all", 9))) == again(2, 3)
     assert told(ticks(rig, 2)) == again(3, 3)
