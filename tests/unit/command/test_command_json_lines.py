@@ -163,6 +163,12 @@ def test_what_came_before_a_bad_line_is_not_lost(line: str, words: str) -> None:
     assert [event[1] for event in events(came)] == [1, 2]
 
 
+def test_bytes_that_are_no_text_have_a_line() -> None:
+    came, message = complaint(stock(1).encode() + stock(2).encode() + b'{"stream": "\xff"}\n')
+    assert message.startswith("e.jsonl: line 3: expected UTF-8, found byte 0xff: iconv -f ")
+    assert [event[1] for event in events(came)] == [1, 2]
+
+
 def test_a_line_without_an_end_is_refused_before_memory_is_full() -> None:
     class Endless:
         given = 0

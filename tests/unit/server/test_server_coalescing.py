@@ -78,6 +78,13 @@ def test_what_follows_for_one_subscription_is_one_message() -> None:
     assert coalesced(sends) == [found(ANN, S, 1, b"a", b"b", b"c"), Send(BEN, Pong(1)), Send(BEN, Pong(2))]
 
 
+def test_an_answer_is_not_overtaken() -> None:
+    sends = [found(ANN, S, 1, b"a"), Send(ANN, Pong(1)), found(ANN, S, 2, b"b")]
+    assert coalesced(sends) == sends
+    sends = [found(ANN, S, 1, b"a"), found(ANN, T, 1, b"a"), found(ANN, S, 2, b"b")]
+    assert coalesced(sends) == sends
+
+
 def test_what_a_cursor_has_kept_stays_as_it_is() -> None:
     sends = [Send(ANN, Notifications(0, S, first, (b"a",), first + 7)) for first in (1, 2)]
     assert coalesced(sends) == sends
