@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from doubles.kernel_rig import subscribe
+from doubles.kernel_rig import ANN, Rig, subscribe
 
 from broker.kernel import Send
 from broker.kernel.cursors import first_incarnation
-from broker.wire import Message, Notifications, decode_result
+from broker.wire import Message, Notifications, Subscribed, decode_result
 
 FIRST = first_incarnation(b"") + 1
 """The incarnation of the first cursor of a kernel without a secret."""
@@ -29,3 +29,10 @@ def told(sends: list[Send]) -> list[tuple[int, str, bool]]:
                 said = line["id"] if line["kind"] == "match" else f"missed {line.get('missed')} {line['limit']}"
                 found.append((at, said, send.message.redelivered))
     return found
+
+
+def attached(rig: Rig, message: Message, session: bytes = ANN) -> tuple[int | None, list[tuple[int, str, bool]]]:
+    """From which position on the reader of a cursor is told something, and what it is told at once."""
+    answer, *rest = rig.say(session, message)
+    assert isinstance(answer.message, Subscribed), answer
+    return answer.message.position, told(rest)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from broker.engine import Engine
 from broker.kernel import Access, Admission, Kernel, Limits, Received, Send, Sources, User, flows, states, wires
 from broker.server.replicated_state import ReplicatedState
 from broker.wire import VERSION, Failure, Hello, Message, Publish, Subscribe, Welcome
 
+Answer = TypeVar("Answer", bound=Message)
 ANN, BEN, OPS = (name * 40 for name in "abo")
 
 USERS: Mapping[str, User] = {
@@ -48,7 +50,7 @@ class Rig:
                 cursors=state.cursors,
             )
         for identity in users:
-            assert isinstance(self.ask(identity, Hello(1, VERSION, "")), Welcome)
+            self.answer(Welcome, identity, Hello(1, VERSION, ""))
 
     def say(self, identity: str, message: Message, session: bytes | None = None) -> list[Send]:
         key = identity[:1].encode() if session is None else session
@@ -59,10 +61,15 @@ class Rig:
     def ask(self, identity: str, message: Message) -> Message:
         return self.say(identity, message)[0].message
 
+    def answer(self, kind: type[Answer], identity: str, message: Message) -> Answer:
+        """The first answer, which is of that kind."""
+        answer = self.ask(identity, message)
+        assert isinstance(answer, kind), answer
+        return answer
+
     def refusal(self, identity: str, message: Message) -> str:
         before = dict(self.engine.streams), dict(self.engine.subscriptions)
-        answer = self.ask(identity, message)
-        assert isinstance(answer, Failure), answer
+        answer = self.answer(Failure, identity, message)
         assert answer.code == "permission", answer
         assert before == (dict(self.engine.streams), dict(self.engine.subscriptions))
         return answer.message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from doubles.small_engine import SmallEngine
 
@@ -14,10 +14,13 @@ from broker.wire import (
     Failure,
     Hello,
     Message,
+    Notifications,
     Publish,
     Subscribe,
+    decode_result,
 )
 
+Answer = TypeVar("Answer", bound=Message)
 ANN, BEN = b"ann", b"ben"
 SECOND = 1_000_000
 
@@ -58,15 +61,26 @@ class Rig:
         assert send.message.correlation == message.correlation
         return send.message
 
-    def refusal(self, message: Message, session: bytes = ANN) -> tuple[str, str]:
+    def answer(self, kind: type[Answer], message: Message, session: bytes = ANN) -> Answer:
+        """The one answer, which is of that kind."""
         answer = self.ask(message, session)
-        assert isinstance(answer, Failure)
+        assert isinstance(answer, kind), answer
+        return answer
+
+    def refusal(self, message: Message, session: bytes = ANN) -> tuple[str, str]:
+        answer = self.answer(Failure, message, session)
         return answer.code, answer.message
 
 
 def subscribe(name: str = "all", query: str | None = "every S", credits: int = 100, **options: Any) -> Subscribe:
     fields = {"lineage": None, "report": None, "forecast": None} | options
     return Subscribe(5, name, "cayuga", query, credits=credits, **fields)
+
+
+def lines(sends: list[Send]) -> list[dict[str, Any]]:
+    """Of all notifications, whoever gets them."""
+    found = [send.message for send in sends if isinstance(send.message, Notifications)]
+    return [decode_result(result) for message in found for result in message.results]
 
 
 def publish(times: list[int] | None, xs: list[Any], ids: list[int] | None = None) -> Publish:

@@ -9,20 +9,10 @@ from pathlib import Path
 
 import pytest
 from doubles.broker_process import PATIENCE_SECONDS, broker_process, python_process
+from doubles.commands import complaint, printed
 
 from broker.command.shell import perform
 from client import Client, ConnectionLost, DefinitionError, EventError, UnknownStream, UnknownSubscription, aio
-
-
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
-    assert perform(arguments) == 0
-    return capsys.readouterr().out.splitlines()
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert perform(arguments) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
 
 
 def test_the_shell_lists_and_changes_and_a_restart_has_it_still(

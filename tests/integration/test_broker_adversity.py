@@ -38,7 +38,6 @@ from client import (
     LateEvent,
     LimitExceeded,
     QueryError,
-    RefusedWarning,
     RequestTimeout,
     UnknownStream,
     UnknownSubscription,
@@ -99,18 +98,6 @@ def test_errors_are_typed_and_the_connection_goes_on() -> None:
 
 
 _ibm = {"name": "IBM", "price": 2.0, "volume": 1}
-
-
-def test_late_events_of_a_batch_are_listed_and_the_others_taken() -> None:
-    with broker_process() as broker, Client(broker.address) as client:
-        client.add_stream("S", {"x": "int"})
-        receipt = client.publish_batch("S", [5, 3, 6], [(1,), (2,), (3,)])
-        assert (receipt.count, receipt.newest, receipt.first_id) == (2, 6, 1)
-        assert [(each.index, each.code) for each in receipt.refused] == [(1, "late")]
-        with pytest.warns(RefusedWarning):
-            receipt = client.publish_batch("S", [1, 2], [(1,), (2,)])
-        assert (receipt.count, receipt.newest, receipt.first_id) == (0, 6, None)
-        assert client.publish("S", {"x": 1}, time=7).count == 1
 
 
 def test_a_batch_of_any_size_is_taken_whole() -> None:

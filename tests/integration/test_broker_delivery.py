@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from doubles.broker_process import PATIENCE_SECONDS, broker_process, python_process
@@ -89,29 +88,6 @@ def test_two_subscribers_get_every_notification_once_and_in_order_also_after_a_p
         assert client.subscriptions() == [], "the last one to leave has taken it along"
 
 
-def test_a_queue_that_overflows_is_told_and_the_reader_goes_on() -> None:
-    with broker_process("[limits]\nqueue_notifications = 50\n") as broker, Client(broker.address) as client:
-        client.add_stream("S", {"x": "int"})
-        with client.subscribe("all", query="SELECT * FROM S", window=10) as subscription:
-            client.publish_batch("S", range(100), [(n,) for n in range(100)])
-            told = [subscription.next(60) for _ in range(61)]
-            assert [each and each.end for each in told[:60]] == list(range(60))
-            gap = told[60]
-            assert gap is not None
-            assert gap.line() == {
-                "kind": "incomplete",
-                "subscription": "all",
-                "limit": "queue_notifications",
-                "since": 60,
-                "missed": 40,
-            }
-            assert subscription.poll() is None
-            client.publish("S", {"x": 1}, time=200)
-            match = subscription.next(60)
-            assert match is not None
-            assert match.end == 200
-
-
 def test_a_client_that_is_busy_with_something_else_loses_nothing() -> None:
     with broker_process("[limits]\nsilence_seconds = 1\n") as broker, Client(broker.address) as publisher:
         publisher.add_stream("S", {"x": "int"})
@@ -135,20 +111,6 @@ def test_a_subscriber_that_was_killed_is_noticed_and_released() -> None:
             time.sleep(0.1)
         assert client.subscriptions() == []
         assert client.statistics()["broker"]["sessions"] == 1
-
-
-def test_what_the_configuration_declares_can_be_attached_to_by_name(tmp_path: Path) -> None:
-    (tmp_path / "subs.toml").write_text(
-        '[streams.S]\nattributes = { x = "int" }\n'
-        '[subscriptions.large]\nlanguage = "cayuga"\nquery = "SELECT * FROM FILTER{x > 5}(S)"\n'
-    )
-    with broker_process('subscriptions = "subs.toml"\n', str(tmp_path / "foretell.toml")) as broker:
-        with Client(broker.address) as client, client.subscribe("large") as subscription:
-            assert subscription.attached
-            client.publish_batch("S", [1, 2, 3], [(9,), (1,), (7,)])
-            assert [each and each.end for each in (subscription.next(60), subscription.next(60))] == [1, 3]
-        with Client(broker.address) as client:
-            assert [(each.name, each.subscribers) for each in client.subscriptions()] == [("large", 0)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

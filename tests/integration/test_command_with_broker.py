@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from doubles.commands import complaint, printed
 
 from broker.command.demo.command import broker_process
 from broker.command.shell import perform
@@ -59,18 +60,6 @@ def killed_if_left(process: subprocess.Popen[str]) -> Iterator[None]:
         yield
     finally:
         process.kill()
-
-
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
-    assert perform(arguments) == 0
-    return capsys.readouterr().out.splitlines()
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert perform(arguments) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("foretell: ")
-    return line.removeprefix("foretell: ")
 
 
 def test_publish_subscribe_and_listings(

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from doubles.broker_process import PATIENCE_SECONDS, ROOT, BrokerProcess, broker_process, python_process
-from doubles.process_gauges import peak_kilobytes
+from doubles.broker_process import PATIENCE_SECONDS, ROOT, BrokerProcess, broker_process
 
-from broker.engine import Engine
 from client import Client, DefinitionError, Notification
 
 PAIRS: Final = "FROM S a, b: x = 1 c: x = 2 MATCH a; b; c"
@@ -22,17 +20,6 @@ HUGE: Final = "FROM S a1, a2, a3, a4, a5, a6, a7, a8, a9, a10: x = 1 z: x = 2 MA
     [*(f"a{n}" for n in range(1, 11)), "z"]
 )
 HUGE_TUPLES: Final = 263_409_560_461_970_212_832_400  # 1,000 choose 10
-
-READER: Final = """
-    import json, sys
-    from client import Client
-    address, query, expected = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    with Client(address) as client, client.subscribe("pairs", "ptopss", query, report="all") as subscription:
-        print("ready", flush=True)
-        found = [next(subscription).bindings for _ in range(expected)]
-        rest = subscription.next(0.3)
-    print(json.dumps([found, rest and rest.line()]), flush=True)
-"""
 
 
 @pytest.fixture
@@ -49,13 +36,6 @@ def publish(client: Client, xs: list[int]) -> None:
 def taken(notification: Notification | None) -> Notification:
     assert notification is not None
     return notification
-
-
-def embedded(query: str, xs: list[int]) -> list[dict[str, list[int]] | None]:
-    engine = Engine()
-    engine.add_stream("S", {"x": "int"})
-    engine.subscribe("pairs", "ptopss", query)
-    return [match.bindings for match in engine.publish("S", list(range(len(xs))), [(x,) for x in xs])]
 
 
 def test_tuples_are_told_one_by_one_or_counted(broker: BrokerProcess) -> None:
@@ -95,39 +75,6 @@ def test_a_number_of_tuples_beyond_64_bits_arrives(broker: BrokerProcess) -> Non
         endless.close()
         assert client.statistics()["broker"]["notifications_queued"] == 0
         assert time.monotonic() - started < PATIENCE_SECONDS
-
-
-def test_a_hundred_thousand_tuples_of_one_event_arrive_and_hold_nobody_up(broker: BrokerProcess) -> None:
-    xs = [1] * 460 + [2]
-    expected = embedded(PAIRS, xs)
-    assert len(expected) == 105_570
-    with (
-        Client(broker.address) as client,
-        Client(broker.address) as lazy,
-        python_process(READER, broker.address, PAIRS, str(len(expected))) as reader,
-    ):
-        assert reader.stdout is not None
-        assert reader.stdout.readline() == "ready\n"
-        slow = lazy.subscribe("pairs", window=10)
-        every = client.subscribe("every", query="SELECT * FROM S")
-        before = peak_kilobytes(broker.process.pid)
-        publish(client, xs)
-        assert [taken(every.next(60)).end for _ in xs] == list(range(len(xs)))
-        longest = 0.0
-        while client.statistics()["broker"]["notifications_sent"] < len(expected):
-            started = time.monotonic()
-            client.publish("S", {"x": 3}, time=1_000)
-            assert taken(every.next(60)).end == 1_000
-            longest = max(longest, time.monotonic() - started)
-            time.sleep(0.05)
-        out, complaint = reader.communicate(timeout=PATIENCE_SECONDS)
-        assert reader.returncode == 0, complaint
-        found, rest = json.loads(out)
-        assert found == expected
-        assert rest is None
-        assert longest < PATIENCE_SECONDS, "an event and its notification, while tuples are made"
-        assert peak_kilobytes(broker.process.pid) - before < 12_000, "the lines of all tuples take 18 MB"
-        assert [taken(slow.next(60)).bindings for _ in range(1_000)] == expected[:1_000]
 
 
 def test_what_the_configuration_asks_for_can_be_attached_to(tmp_path: Path) -> None:

@@ -7,15 +7,14 @@ rewritten text is tried (tests/unit/language/test_language_habits.py), where an 
 from __future__ import annotations
 
 import datetime
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from doubles.broker_process import broker_process
+from doubles.commands import complaint
 
-from broker.command.shell import perform
 from broker.engine import Engine
 from broker.events import ForetellError
 from broker.language.names import LANGUAGES
@@ -196,6 +195,7 @@ CALLS: Final[list[tuple[str, Callable[[Any], object], str]]] = [
     ("attributes as a list", lambda c: c.add_stream("X", ["a"]), 'such as { name = "string", price = "float" }'),
     ("other languages", lambda c: c.subscribe("x", "esper", "Stock"), "expected one of cayuga, sase, ptopss"),
     ("arguments exchanged", lambda c: c.subscribe("x", "FILTER{price > 5}(Stock)", "cel"), "write query='FILTER{price"),
+    ("an address without tcp", lambda c: Client("127.0.0.1:5570"), "did you mean 'tcp://127.0.0.1:5570'"),
     ("a text as a number", lambda c: c.subscribe("y", "cel", "Stock").next("5"), "timeout: expected seconds"),
 ]
 
@@ -219,14 +219,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "s.toml").write_text(STREAM + QUERY)
     (tmp_path / "e.csv").write_text("time,name,price\n1,a,5\n")
     return tmp_path
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert perform(arguments) == 2
-    found = capsys.readouterr().err.splitlines()
-    assert len(found) == 1, found
-    assert found[0].startswith("foretell: ")
-    return found[0]
 
 
 @pytest.mark.parametrize(("text", "said"), FILES, ids=[row[1] for row in FILES])
@@ -265,24 +257,6 @@ def test_a_call_of_the_client(call: Callable[[Any], object], said: str, client: 
         call(client)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.xdist_group("mistakes")
-def test_a_client_in_another_thread_and_a_closed_one(client: Client) -> None:
-    told: list[str] = []
-
-    def other() -> None:
-        try:
-            client.streams()
-        except ForetellError as error:
-            told.append(str(error))
-
-    thread = threading.Thread(target=other, name="other")
-    thread.start()
-    thread.join()
-    assert told == ["this client belongs to the thread 'MainThread', found 'other': open one there"]
-    with pytest.raises(ForetellError, match=r"did you mean 'tcp://127\.0\.0\.1:5570'"):
-        Client("127.0.0.1:5570")
 
 
 def test_all_that_users_stumbled_over_is_here() -> None:

@@ -16,30 +16,24 @@ ahead, and is refused, or a stream's time is reset.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from random import Random
 from typing import Final
 
 from doubles.journaled_engine import JournaledEngine
 from doubles.packed_rows import packed
-from doubles.simulated_files import PowerLoss, SimulatedFiles
 from simulation.cursor_model import CursorModels, CursorRecord
 from simulation.cursor_reader import LETTERS, CursorReader
 from simulation.guest import ACCESS, CURSOR, HOST, KEY, SCHEMA, SECRET, TwoUsers
+from simulation.lives import Lives
 from simulation.operator import EXTRA, Operator
 from simulation.window_subscriptions import Told, told, window_subscriptions
 
 from broker.kernel import Admission, Kernel, Limits, Tick, flows, states
 from broker.kernel.records import BatchTaken
-from broker.server.durability_gate import DurabilityGate
 from broker.server.replicated_state import ReplicatedState
 from broker.server.scheduler import Scheduler
 from broker.server.slice_sizer import PIECE_NANOSECONDS
-from broker.server.worker import Task
-from broker.storage import Durability, StorageError, StorageFailed, StorageFull, Store
+from broker.storage import Store
 from broker.storage.records import decode
-from broker.storage.settings import FSYNC
 from broker.wire import (
     VERSION,
     WHEN_SLOW,
@@ -65,36 +59,13 @@ WAITING: Final = 3
 QUERIES: Final = ("SELECT * FROM S", "SELECT * FROM S NEXT{$1.k = $2.k} S", "SELECT * FROM S FOLD{$1.k = $2.k} S")
 
 
-class LateHands:
-    """Does what it is given when the simulation likes."""
-
-    def __init__(self, tasks: deque[Task]) -> None:
-        self.tasks = tasks
-
-    def give(self, task: Task) -> None:
-        self.tasks.append(task)
-
-    def close(self) -> None:
-        while self.tasks:
-            self.tasks.popleft().run()
-
-
-class Story:
-    """All lives of one broker. `met` counts what has happened, to see that everything does."""
+class Story(Lives):
+    """All lives of one broker."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random = Random(seed)
-        self.disk = SimulatedFiles(random)
-        self.settings = Durability(
-            fsync=random.choice(FSYNC),
-            interval=random.randrange(1, 2_000),
-            segment_bytes=random.randrange(500, 4_000),
-            growth_bytes=random.randrange(100, 2_000),
-            record_bytes=2_000,
-        )
-        self.checkpoint_bytes = random.randrange(100, 3_000)
+        super().__init__(seed, record_bytes=2_000)
+        random = self.random
         self.query = random.choice(QUERIES)
-        self.now = 1_000_000
         self.watch = 0
         self.number = 0
         self.asked: dict[int, Publish] = {}
@@ -103,99 +74,40 @@ class Story:
         self.slow = b""  # the slow reader's connection
         self.reached = 0  # how many of those that the quick one was told it knows of
         self.quick: list[str] | None = None  # their ids, in this life
-        self.met: dict[str, int] = {}
         self.reader = CursorReader(random, self.count)
         self.users = TwoUsers(random, self.count)
         self.operator = Operator(random, self.count)
         self.secret: set[int] = set()  # the ids of what the guest may not read
-        self.tasks: deque[Task] = deque()
         self.windows = window_subscriptions(random)
 
-    def count(self, event: str) -> None:
-        self.met[event] = self.met.get(event, 0) + 1
+    def forget(self) -> None:
+        self.answered.clear()
+        self.told.clear()
+        self.reader.forget_all()
 
-    def run(self) -> None:
-        for _ in range(self.random.randrange(2, 5)):
-            self.live()
-        self.disk.losing_power_after = self.disk.failing_after = self.disk.capacity = None
-        self.start()
-        self.disk.kill()
+    def hear_last(self) -> None:
+        self.hear(answering=False)
 
-    def live(self) -> None:
-        random, disk = self.random, self.disk
-        disk.losing_power_after = random.randrange(0, 200) if random.random() < 0.4 else None
-        disk.failing_after = random.randrange(0, 40) if random.random() < 0.1 else None
-        try:
-            store, gate = self.start()
-            self.converse(store, gate)
-            if self.kernel.work is not None:
-                self.count("ended within a batch")
-            closing = gate.failed is None and random.random() < 0.2
-            if closing:
-                gate.finish()
-                self.hear(answering=False)
-            if gate.failed is not None:
-                assert isinstance(gate.failed, StorageError), gate.failed
-                self.count("failed")  # a sync that fails drops what was not durable yet
-                disk.kill()
-                self.lose()
-            elif closing:
-                gate.close(self.now, self.kernel.work is None)
-                self.count("closed")
-                disk.kill()
-            elif random.random() < 0.5:
-                disk.lose_power()
-                self.lose()
-            else:
-                disk.kill()
-                self.count("killed")
-        except PowerLoss:
-            disk.lose_power()
-            self.lose()
-            self.count("power lost")
-        except StorageFull:
-            disk.kill()
-        except StorageFailed:
-            disk.lose_power()
-            self.lose()
-        disk.capacity = None
-
-    def lose(self) -> None:
-        """What was not durable is gone, and only `always` has promised it."""
-        if self.settings.fsync != "always":
-            self.answered.clear()
-            self.told.clear()
-            self.reader.forget_all()
-
-    def start(self) -> tuple[Store, DurabilityGate]:
-        store = Store(self.disk, IDENTITY, self.settings, self.now)
+    def start(self) -> None:
+        self.store = Store(self.disk, IDENTITY, self.settings, self.now)
         history = ReplicatedState()
-        store.recover(history)
-        self.check(store, history)
-        tasks = self.tasks = deque()
-
-        def hands(name: str, notify: Callable[[], None]) -> LateHands:
-            return LateHands(tasks)
-
-        durability = self.settings.label()
-        gate = DurabilityGate(store, history, durability, self.checkpoint_bytes, lambda: None, hands)
+        self.store.recover(history)
+        self.check(self.store, history)
+        self.open_gate(history)
         limits = Limits(durable_notifications=KEPT, durable_dead_letters=LETTERS, queue_notifications=WAITING)
         admission = Admission(ACCESS, flows(history.engine), states(history.engine), history.sources)
-        kernel = Kernel(
-            history.engine, limits, admission, receipts=history.receipts, durability=durability, permanent=(),
-            cursors=history.cursors,
+        self.kernel = Kernel(
+            history.engine, limits, admission, receipts=history.receipts, durability=self.settings.label(),
+            permanent=(), cursors=history.cursors,
         )  # fmt: skip
-        self.kernel = kernel
         self.engine = history.engine
-        self.gate = gate
-        self.scheduler = Scheduler(kernel, gate, lambda: self.now, self.measure)
+        self.scheduler = Scheduler(self.kernel, self.gate, lambda: self.now, self.measure)
         self.say(Hello(1, VERSION, "simulation"))
         self.say(AddStream(2, "S", SCHEMA, None, "arrival", None, None))
         self.say(Subscribe(3, "all", "cayuga", self.text(), True, None, None, 1_000_000))
         self.read_slowly()
         self.read_on()
         self.say_all(self.users.begin() + [(ANN, each) for each in self.windows])
-        return store, gate
 
     def text(self) -> str:
         """The present text of the subscription that all share; an operator may replace it."""
@@ -221,7 +133,7 @@ class Story:
             self.say(message, session)
             self.hear()
 
-    def converse(self, store: Store, gate: DurabilityGate) -> None:
+    def converse(self) -> None:
         random = self.random
         for _ in range(random.randrange(0, 50)):
             self.now += random.choice((-50, 0, 1, 100, 1_000))
@@ -265,13 +177,13 @@ class Story:
                 case _:
                     if self.tasks:
                         self.tasks.popleft().run()
-                    gate.advance(self.now, self.kernel.work is None)
+                    self.gate.advance(self.now, self.kernel.work is None)
             self.hear()
-            if gate.failed is not None:
+            if self.gate.failed is not None:
                 return
             self.kernel.check_invariants()
             self.scheduler.check_invariants()
-            store.check_invariants()
+            self.store.check_invariants()
         self.scheduler.leave(b"nobody")
 
     def go_on(self) -> None:

@@ -9,25 +9,18 @@ position, what such an engine tells. Here: the broker's lives and the checker. N
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from random import Random
 from typing import Any, Final
 
 from doubles.journaled_engine import JournaledEngine
 from doubles.packed_rows import packed
-from doubles.simulated_files import PowerLoss, SimulatedFiles
-from simulation.broker_lives import LateHands
+from simulation.lives import BEGIN, Lives
 
 from broker.kernel import ClockDue, Kernel, Limits, Tick
 from broker.kernel.records import BatchTaken, CursorAdded, CursorMoved, GapDeclared, Punctuated, Retracted, Updated
-from broker.server.durability_gate import DurabilityGate
 from broker.server.replicated_state import ReplicatedState
 from broker.server.scheduler import Scheduler
-from broker.server.worker import Task
-from broker.storage import Durability, StorageError, StorageFailed, StorageFull, Store
+from broker.storage import Store
 from broker.storage.records import decode
-from broker.storage.settings import FSYNC
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -69,27 +62,20 @@ QUERIES: Final = (
 PREDICATES: Final = (None, None, "k = 'a'", "k = 'b'", "x < 3", "NOT x < 3", "k = 'a' AND x IN (1, 7)")
 ARCS: Final = ("more: a -> b WHEN x = 7", "more: b -> c WHEN x = 2", "wrong")
 NUMBERED_RECORDS: Final = (BatchTaken, GapDeclared, Punctuated, Retracted, Updated)
-BEGIN: Final = 1_000_000
 
 
-class RevisionStory:
-    """All lives of one broker. `met` counts what has happened, to see that everything does."""
+class RevisionStory(Lives):
+    """All lives of one broker."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random = Random(seed)
-        self.disk = SimulatedFiles(random)
-        self.settings = Durability(
-            fsync=random.choice(FSYNC), interval=random.randrange(1, 2_000), segment_bytes=random.randrange(500, 4_000),
-            growth_bytes=random.randrange(100, 2_000), record_bytes=4_000,
-        )  # fmt: skip
-        self.checkpoint_bytes = random.randrange(100, 3_000)
+        super().__init__(seed, record_bytes=4_000)
+        random = self.random
         self.language, self.query = random.choice(QUERIES)
         self.disorder = random.choice(("speculate", "speculate", "buffer"))
         self.numbered = random.random() < 0.2
         self.lateness = random.choice((None, None, 20, 100))
         self.results = random.choice((None, None, "final"))
         self.idle = random.choice((None, 500))
-        self.now = BEGIN
         self.number = 0
         self.numbers = 1
         self.asked: dict[int, Numbered] = {}
@@ -97,73 +83,24 @@ class RevisionStory:
         self.told: dict[int, dict[str, Any]] = {}  # by position
         self.position = 0
         self.incarnation: int | None = None
-        self.met: dict[str, int] = {}
-        self.tasks: deque[Task] = deque()
 
-    def count(self, event: str) -> None:
-        self.met[event] = self.met.get(event, 0) + 1
+    def forget(self) -> None:
+        self.answered.clear()
+        self.told.clear()
 
-    def run(self) -> None:
-        for _ in range(self.random.randrange(2, 5)):
-            self.live()
-        self.disk.losing_power_after = self.disk.failing_after = self.disk.capacity = None
-        self.start()
-        self.disk.kill()
-
-    def live(self) -> None:
-        random, disk = self.random, self.disk
-        disk.losing_power_after = random.randrange(0, 200) if random.random() < 0.4 else None
-        disk.failing_after = random.randrange(0, 40) if random.random() < 0.1 else None
-        try:
-            self.start()
-            self.converse()
-            closing = self.gate.failed is None and random.random() < 0.2
-            if closing:
-                self.gate.finish()
-                self.hear()
-            if self.gate.failed is not None:
-                assert isinstance(self.gate.failed, StorageError), self.gate.failed
-                disk.kill()
-                self.lose()
-            elif closing:
-                self.gate.close(self.now, True)
-                disk.kill()
-                self.count("closed")
-            elif random.random() < 0.5:
-                disk.lose_power()
-                self.lose()
-            else:
-                disk.kill()
-                self.count("killed")
-        except (PowerLoss, StorageFailed):
-            disk.lose_power()
-            self.lose()
-            self.count("power lost")
-        except StorageFull:
-            disk.kill()
-        disk.capacity = None
-
-    def lose(self) -> None:
-        """What was not durable is gone, and only `always` has promised it."""
-        if self.settings.fsync != "always":
-            self.answered.clear()
-            self.told.clear()
+    def hear_last(self) -> None:
+        self.hear()
 
     def start(self) -> None:
-        store = self.store = Store(self.disk, IDENTITY, self.settings, self.now)
+        self.store = Store(self.disk, IDENTITY, self.settings, self.now)
         state = ReplicatedState()
-        store.recover(state)
+        self.store.recover(state)
         self.check(state)
-        tasks = self.tasks = deque()
-
-        def hands(name: str, notify: Callable[[], None]) -> LateHands:
-            return LateHands(tasks)
-
-        durability = self.settings.label()
-        self.gate = DurabilityGate(store, state, durability, self.checkpoint_bytes, lambda: None, hands)
+        self.open_gate(state)
         self.kernel = Kernel(
-            state.engine, Limits(), receipts=state.receipts, durability=durability, permanent=(), cursors=state.cursors
-        )
+            state.engine, Limits(), receipts=state.receipts, durability=self.settings.label(), permanent=(),
+            cursors=state.cursors,
+        )  # fmt: skip
         self.scheduler = Scheduler(self.kernel, self.gate, lambda: self.now)
         self.position = 0
         self.say(Hello(1, VERSION, "simulation"))

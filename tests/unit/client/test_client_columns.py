@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from doubles.answering_kernel import AnsweringKernel
 
 from broker.engine import CodedTexts, Engine
 from broker.events import EventError, Schema, StreamDefinition
@@ -16,11 +17,11 @@ from broker.events.batch import COMPILED
 from broker.events.column_checks import FEW, event_columns
 from broker.events.event_columns import EventColumns
 from broker.events.joined_columns import joined_columns
-from broker.kernel import Kernel, Limits, Received
+from broker.kernel import Kernel
 from broker.kernel.records import BatchTaken
 from broker.storage.records import decode as decode_record
 from broker.storage.records import encode as encode_record
-from broker.wire import BATCH_EVENTS_MAX, FRAME_BYTES_MAX, Failure, Message, Publish, decode, encode
+from broker.wire import BATCH_EVENTS_MAX, FRAME_BYTES_MAX, Failure, Message, Publish
 from client import Receipt
 from client.arguments import checked_column
 from client.calls import Calls, run
@@ -45,32 +46,28 @@ WAYS: list[tuple[str, Any]] = [
 ]
 
 
-class Line:
+class Line(AnsweringKernel):
     """A client's calls, a broker's kernel, and the batches that it gets and records."""
 
     def __init__(self, schema: dict[str, str], **options: Any) -> None:
-        self.session = Session()
-        self.calls = Calls(self.session)
         self.engine = Engine()
-        self.kernel = Kernel(self.engine, Limits(), durability="always")
-        self.published: list[Publish] = []
-        self.records: list[BatchTaken] = []
+        super().__init__(Session(), Kernel(self.engine, durability="always"), 2**50)
+        self.calls = Calls(self.session)
         run(self.calls.open(), self.exchange)
         run(self.calls.add_stream("S", schema, None, "arrival", None, None, **options), self.exchange)
         self.engine.subscribe("all", query="S", lineage=True)
 
     def exchange(self, correlation: int, frame: bytes) -> Message:
         assert len(frame) <= FRAME_BYTES_MAX
-        message = decode(frame)
-        if isinstance(message, Publish):
-            self.published.append(message)
-        effects = self.kernel.step(Received(b"it", message), 2**50)
-        self.records += [record for record in effects.records if isinstance(record, BatchTaken)]
-        for effect in effects.sends:
-            self.session.receive(encode(effect.message))
-        answer = self.session.answer(correlation)
-        assert answer is not None
-        return answer
+        return super().exchange(correlation, frame)
+
+    @property
+    def published(self) -> list[Publish]:
+        return [each for each in self.heard if isinstance(each, Publish)]
+
+    @property
+    def taken(self) -> list[BatchTaken]:
+        return [each for each in self.records if isinstance(each, BatchTaken)]
 
     def columns(self, columns: Any, times: Any = None, ids: Any = None, starts: Any = None) -> Receipt:
         return run(self.calls.publish_columns("S", columns, times, ids, starts), self.exchange)
@@ -89,7 +86,7 @@ def test_columns_mean_what_rows_mean(columns: Any) -> None:
     assert isinstance(by_columns.published[0].rows, EventColumns)
     assert list(by_columns.published[0].rows) == ROWS
     assert by_columns.engine.snapshot() == by_rows.engine.snapshot()
-    (record,) = by_columns.records
+    (record,) = by_columns.taken
     read = decode_record(*encode_record(record))
     assert isinstance(read, BatchTaken)
     assert read.rows == record.rows
@@ -136,8 +133,8 @@ def test_late_events_are_refused_alone() -> None:
     line = Line({"x": "int"})
     receipt = line.columns({"x": array("q", range(5))}, [5, 6, 4, 2**60, 6])
     assert (receipt.count, [each.index for each in receipt.refused]) == (3, [2, 3])
-    assert [tuple(row) for row in line.records[0].rows] == [(0,), (1,), (4,)]
-    assert list(line.records[0].times) == [5, 6, 6]
+    assert [tuple(row) for row in line.taken[0].rows] == [(0,), (1,), (4,)]
+    assert list(line.taken[0].times) == [5, 6, 6]
 
 
 @pytest.mark.filterwarnings("ignore::client.RefusedWarning")  # the broker's clock stands still

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
-from doubles.small_engine import SmallEngine
+from doubles.answering_kernel import AnsweringKernel
 
-from broker.kernel import Gone, Kernel, Received
-from broker.wire import VERSION, Forget, Hello, ListDeadLetters, Message, Settle, Subscribe, decode, encode
+from broker.kernel import Gone, Received
+from broker.wire import VERSION, Forget, Hello, ListDeadLetters, Settle, Subscribe
 from client import ConnectionLost, DefinitionError, Durable, Notification, UnknownSubscription, cursor_calls
-from client.calls import Calls, hello, run
+from client.calls import Calls, run
 from client.cursor_calls import CursorCalls
 from client.session import Session
-from client.session_renewal import Renewal
-
-
-class Broker:
-    """A kernel that answers what a session says at once."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.kernel = Kernel(SmallEngine())
-        self.heard: list[Message] = []
-
-    def send(self, frame: bytes) -> bool:
-        self.heard.append(decode(frame))
-        for effect in self.kernel.step(Received(b"it", self.heard[-1]), 0).sends:
-            if effect.session == b"it":
-                self.session.receive(encode(effect.message))
-        return True
-
-    def exchange(self, correlation: int, frame: bytes) -> Message:
-        self.send(frame)
-        answer = self.session.answer(correlation)
-        assert answer is not None
-        return answer
 
 
 class Reader:
@@ -44,7 +20,7 @@ class Reader:
 
     def __init__(self, **options: Any) -> None:
         self.session = Session()
-        self.broker = Broker(self.session)
+        self.broker = AnsweringKernel(self.session)
         self.calls = Calls(self.session)
         self.cursors = CursorCalls(self.session)
         self.run(self.calls.open())
@@ -84,10 +60,7 @@ class Reader:
         self.session.lost = ConnectionLost("it has ended")
 
     def come_back(self) -> None:
-        renewal = Renewal(self.session, partial(hello, self.session))
-        for frame in renewal.frames:
-            self.broker.send(frame)
-        assert renewal.done()
+        assert self.broker.renew().done()
 
 
 def positions(found: list[Notification]) -> list[int | None]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from doubles.answering_kernel import AnsweringKernel
 from doubles.small_engine import SmallEngine
 
-from broker.kernel import Cursors, Kernel, Received
-from broker.wire import Acknowledge, Message, decode, encode
+from broker.kernel import Cursors, Kernel
+from broker.wire import Acknowledge, decode
 from client import ConnectionLost, Durable, Happening, ProtocolError, UnknownSubscription
 from client.calls import Calls, hello, run
 from client.cursor_calls import CursorCalls
@@ -15,14 +16,12 @@ from client.session import Session
 from client.session_renewal import Renewal
 
 
-class Line:
-    """A session with the durable subscription `all`, and the kernel at the other end; frames arrive when they are
-    delivered."""
+class Line(AnsweringKernel):
+    """With the durable subscription `all`; frames arrive when they are sent."""
 
     def __init__(self) -> None:
-        self.session = Session()
         self.kept = Cursors()
-        self.kernel = Kernel(SmallEngine(), cursors=self.kept)
+        super().__init__(Session(), Kernel(SmallEngine(), cursors=self.kept))
         calls = Calls(self.session)
         run(calls.open(), self.exchange)
         run(calls.add_stream("S", {}, None, "arrival", None, None), self.exchange)
@@ -30,17 +29,6 @@ class Line:
         run(calls.subscribe(request), self.exchange)
         run(calls.publish_batch("S", list(range(1, 60)), [()] * 59, None, None), self.exchange)
         self.cursors = CursorCalls(self.session)
-
-    def deliver(self, frame: bytes) -> bool:
-        for effect in self.kernel.step(Received(b"it", decode(frame)), 0).sends:
-            self.session.receive(encode(effect.message))
-        return True
-
-    def exchange(self, correlation: int, frame: bytes) -> Message:
-        self.deliver(frame)
-        answer = self.session.answer(correlation)
-        assert answer is not None
-        return answer
 
     def read(self, count: int) -> None:
         for _ in range(count):
@@ -66,10 +54,10 @@ def test_they_are_sent_in_order_and_a_newer_one_replaces_those_that_wait() -> No
         frames += line.session.later.frames(line.session)
     assert positions(frames) == list(range(1, IN_FLIGHT_MAX + 1))
     for frame in frames:
-        line.deliver(frame)
+        line.send(frame)
     last = line.session.later.frames(line.session)
     assert positions(last) == [40]
-    line.deliver(last[0])
+    line.send(last[0])
     assert line.acknowledged == 40
     assert not line.session.later.due
     assert not line.session.answered(), "nobody waits for the answers, so none is kept"
@@ -94,10 +82,10 @@ def test_after_a_loss_the_newest_is_sent_again() -> None:
     renewal = Renewal(line.session, lambda number: hello(line.session, number))
     assert line.acknowledged == 0
     for frame in renewal.frames[1:]:  # the connection is the same for this kernel
-        line.deliver(frame)
+        line.send(frame)
     again = line.session.later.frames(line.session)
     assert positions(again) == [3]
-    line.deliver(again[0])
+    line.send(again[0])
     assert line.acknowledged == 3
 
 
@@ -106,14 +94,14 @@ def test_a_refusal_is_told_and_raised_once_by_the_next() -> None:
     line.read(1)
     line.cursors.acknowledge_later("all", 10_000, None)
     for frame in line.session.later.frames(line.session):
-        line.deliver(frame)
+        line.send(frame)
     event = line.session.flow_events.popleft()
     assert (event.happening, event.name) == (Happening.UNACKNOWLEDGED, "all")
     with pytest.raises(ProtocolError):
         line.cursors.acknowledge_later("all", 1, None)
     line.cursors.acknowledge_later("all", 1, None)
     for frame in line.session.later.frames(line.session):
-        line.deliver(frame)
+        line.send(frame)
     assert line.acknowledged == 1
 
 

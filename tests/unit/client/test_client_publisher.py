@@ -115,16 +115,6 @@ def test_every_batch_has_its_receipt_in_order_and_windows_are_kept(
     assert way.most_under_way <= min(window, credits)
 
 
-def test_late_events_are_refused_by_themselves_and_counted() -> None:
-    told: list[Receipt] = []
-    with Publisher(Way(), STREAM, 4, lambda _, receipt: told.append(receipt)) as publisher:
-        publisher.publish_batch([5], [("x",)])
-        publisher.publish_batch([6, 4, 7], [("x",)] * 3)
-        publisher.publish_batch([6, 8], [("x",)] * 2)
-    assert [(each.count, [late.index for late in each.refused]) for each in told] == [(1, []), (2, [1]), (1, [0])]
-    assert (publisher.taken, publisher.count, publisher.late) == (3, 4, 2)
-
-
 def test_a_window_of_one_reports_an_error_in_its_own_call() -> None:
     publisher = Publisher(Way(), STREAM, 1, None)
     one, two = batches(2, no=[1])

@@ -239,21 +239,6 @@ def test_the_end_of_one_that_was_given_up_is_not_the_end_of_the_next() -> None:
     assert pair.take("a") is None
 
 
-def test_notifications_for_what_was_given_up_are_dropped() -> None:
-    pair = Pair()
-    pair.subscribe("a", 10)
-    pair.session.close_inbox("a")
-    pair.publish(1, 2)
-    assert pair.ask(lambda n: Unsubscribe(n, "a")) is not None
-    pair.session.open_inbox("a", 10)
-    assert isinstance(
-        pair.ask(lambda n: Subscribe(n, "a", "cayuga", "every S", None, None, None, 10)),
-        Subscribed,
-    )
-    pair.publish(3)
-    assert pair.take("a") == 3
-
-
 def test_what_is_on_the_way_to_one_that_was_given_up_is_not_for_the_next_of_its_name() -> None:
     pair = Pair()
     pair.subscribe("a", 10)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import get_args
 
 import pytest
+from doubles.answering_kernel import AnsweringKernel as Broker
 from doubles.small_engine import SmallEngine
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,28 +73,6 @@ def test_what_is_no_way_to_come_back_is_refused(options: dict[str, float], reaso
         Reconnect(**options)  # type: ignore[arg-type]
 
 
-class Broker:
-    """A kernel that answers what is sent at once, and can be exchanged for another one."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.replace()
-
-    def replace(self, limits: Limits | None = None) -> None:
-        self.kernel = Kernel(SmallEngine(), limits)
-
-    def send(self, frame: bytes) -> bool:
-        for effect in self.kernel.step(Received(b"it", decode(frame)), 0).sends:
-            self.session.receive(encode(effect.message))
-        return True
-
-    def exchange(self, correlation: int, frame: bytes) -> Message:
-        self.send(frame)
-        answer = self.session.answer(correlation)
-        assert answer is not None
-        return answer
-
-
 @pytest.fixture
 def session() -> Session:
     return Session()
@@ -130,10 +109,7 @@ def test_what_came_before_then_the_gap_then_what_comes(session: Session, broker:
     publish(session, broker, [1, 2, 3])
     broker.replace()
     session.lost = ConnectionLost("it has ended")
-    renewal = Renewal(session, partial(hello, session))
-    for frame in renewal.frames:
-        broker.send(frame)
-    assert renewal.done()
+    assert broker.renew().done()
     publish(session, broker, [7, 8, 9])
     assert ends(session, broker) == [1, 2, 3, None, 7, 8, 9]
     assert [event.happening for event in session.flow_events] == [Happening.GAP]
@@ -147,17 +123,10 @@ def test_what_was_taken_before_a_loss_is_no_credit_of_the_next_session(session: 
     assert session.take("all")[1] is None
     broker.replace()
     session.lost = ConnectionLost("it has ended")
-    restore(session, broker)
+    assert broker.renew().done()
     publish(session, broker, [7, 8])
     assert [session.take("all")[1] for _ in ("the gap", "7")] == [None, None]
     assert session.take("all")[1] == encode(Credit(0, "all", 2))
-
-
-def restore(session: Session, broker: Broker) -> None:
-    renewal = Renewal(session, partial(hello, session))
-    for frame in renewal.frames:
-        broker.send(frame)
-    assert renewal.done()
 
 
 def test_attempts_that_fail_add_no_further_gaps(session: Session, broker: Broker) -> None:
@@ -166,7 +135,7 @@ def test_attempts_that_fail_add_no_further_gaps(session: Session, broker: Broker
         for _ in range(5):
             assert not Renewal(session, partial(hello, session)).done()
         assert ends(session, broker) == []
-        restore(session, broker)
+        assert broker.renew().done()
         assert ends(session, broker) == [None]
 
 
@@ -399,10 +368,7 @@ def test_what_is_not_taken_again_is_told_and_raised_after_what_came_before(sessi
     publish(session, broker, [1])
     del session.declared["S"]
     broker.replace()
-    renewal = Renewal(session, partial(hello, session))
-    for frame in renewal.frames:
-        broker.send(frame)
-    assert renewal.done()
+    assert broker.renew().done()
     refused = [event for event in session.flow_events if event.happening is Happening.REFUSED]
     assert [event.name for event in refused] == ["all"]
     assert ends_before_error(session) == [1]
@@ -414,9 +380,7 @@ def test_what_is_not_taken_again_is_told_and_raised_after_what_came_before(sessi
 def test_a_broker_that_is_full_or_stopping_is_tried_again(session: Session, broker: Broker, full: bool) -> None:
     broker.replace(Limits(sessions=1))
     broker.kernel.step(Received(b"other", hello(session, 1)) if full else Drain(), 0)
-    renewal = Renewal(session, partial(hello, session))
-    for frame in renewal.frames:
-        broker.send(frame)
+    renewal = broker.renew()
     with pytest.raises(LimitExceeded) as caught:
         renewal.done()
     assert is_passing(caught.value)
@@ -495,116 +459,100 @@ def test_every_error_says_whose_fault_it_is_and_whether_a_retry_is_safe(error: F
     assert advice(error) == expected
 
 
-def come_back(session: Session, broker: Broker) -> None:
-    session.lost = ConnectionLost("it has ended")
-    renewal = Renewal(session, partial(hello, session))
-    for frame in renewal.frames:
-        broker.send(frame)
-    assert renewal.done()
+class Kept:
+    """A client with a durable subscription `all` to S, and a broker that starts again and again with its cursors."""
+
+    def __init__(self, durability: str = "always", window: int = 9) -> None:
+        self.durability = durability
+        self.engine, self.cursors = SmallEngine(), Cursors()
+        self.engine.add_stream("S", {})
+        self.session = Session()
+        self.broker = Broker(self.session)
+        self.restart()
+        calls = Calls(self.session)
+        run(calls.open(), self.broker.exchange)
+        request = calls.prepare("all", "cayuga", "every S", None, None, None, window, "mine")
+        run(calls.subscribe(request), self.broker.exchange)
+
+    def restart(self) -> None:
+        self.broker.kernel = Kernel(self.engine, durability=self.durability, permanent=(), cursors=self.cursors)
+
+    def come_back(self) -> None:
+        self.session.lost = ConnectionLost("it has ended")
+        assert self.broker.renew().done()
+
+    def publish(self, *times: int) -> None:
+        publish(self.session, self.broker, list(times))
+
+    def read(self) -> list[tuple[int | None, int | None, bool]]:
+        """Position, end, and whether it may have come before."""
+        found = []
+        while (notification := self.session.take("all")[0]) is not None:
+            found.append((notification.position, notification.end, notification.redelivered))
+        return found
 
 
 @pytest.mark.parametrize(("durability", "gaps"), [("always", 0), ("memory", 1)])
 def test_what_a_cursor_keeps_goes_on_without_a_gap_where_the_broker_comes_back(durability: str, gaps: int) -> None:
-    session = Session()
-    broker = Broker(session)
-    engine, cursors = SmallEngine(), Cursors()
-
-    def restart() -> None:
-        broker.kernel = Kernel(engine, durability=durability, permanent=(), cursors=cursors)
-
-    restart()
-    calls = Calls(session)
-    run(calls.open(), broker.exchange)
-    run(calls.add_stream("S", {}, None, "arrival", None, None), broker.exchange)
-    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 4, "mine")), broker.exchange)
-    publish(session, broker, [1, 2])
-    assert session.take("all")[0] is not None
-    run(CursorCalls(session).acknowledge("all", None, None), broker.exchange)
-    broker.kernel.step(Gone(b"it"), 0)
-    restart()
+    kept = Kept(durability, window=4)
+    kept.publish(1, 2)
+    assert kept.session.take("all")[0] is not None
+    run(CursorCalls(kept.session).acknowledge("all", None, None), kept.broker.exchange)
+    kept.broker.kernel.step(Gone(b"it"), 0)
     if gaps:
-        cursors.restore([7, []])
-        restart()
-    come_back(session, broker)
-    publish(session, broker, [7, 8])
-    found = []
-    while (notification := session.take("all")[0]) is not None:
-        found.append((notification.position, notification.end))
+        kept.cursors.restore([7, []])
+    kept.restart()
+    kept.come_back()
+    kept.publish(7, 8)
     expected = [(2, 2), (None, None), (1, 7), (2, 8)] if gaps else [(2, 2), (3, 7), (4, 8)]
-    assert found == expected
-    assert len(session.flow_events) == gaps
+    assert [(position, end) for position, end, _ in kept.read()] == expected
+    assert len(kept.session.flow_events) == gaps
 
 
-def test_a_cursor_that_has_lost_what_had_come_is_told_as_a_gap(session: Session, broker: Broker) -> None:
+def test_a_cursor_that_has_lost_what_had_come_is_told_as_a_gap() -> None:
     """As when the power goes and the mode does not promise otherwise."""
-    engine, cursors = SmallEngine(), Cursors()
-    engine.add_stream("S", {})
-    broker.kernel = Kernel(engine, durability="os", permanent=(), cursors=cursors)
-    calls = Calls(session)
-    session.inboxes.clear()
-    run(calls.open(), broker.exchange)
-    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 9, "mine")), broker.exchange)
-    publish(session, broker, [1])
-    saved = cursors.save()
-    publish(session, broker, [2, 3])
-    cursors.restore(saved)
-    broker.kernel = Kernel(engine, durability="os", permanent=(), cursors=cursors)
-    come_back(session, broker)
-    publish(session, broker, [7])
-    found = []
-    while (notification := session.take("all")[0]) is not None:
-        found.append((notification.position, notification.end, notification.redelivered))
+    kept = Kept("os")
+    kept.publish(1)
+    saved = kept.cursors.save()
+    kept.publish(2, 3)
+    kept.cursors.restore(saved)
+    kept.restart()
+    kept.come_back()
+    kept.publish(7)
     before, again = [(1, 1, False), (2, 2, False), (3, 3, False)], [(1, 1, True), (2, 7, False)]
-    assert found == [*before, (None, None, False), *again]
+    assert kept.read() == [*before, (None, None, False), *again]
 
 
-def test_another_cursor_that_has_come_as_far_is_told_as_a_gap(session: Session, broker: Broker) -> None:
-    engine, cursors, other = SmallEngine(), Cursors(), b"other"
-    engine.add_stream("S", {})
-    broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
-    calls = Calls(session)
-    session.inboxes.clear()
-    run(calls.open(), broker.exchange)
-    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 9, "mine")), broker.exchange)
-    publish(session, broker, [1, 2])
-    cursors.restore([7, []])
-    broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
+def test_another_cursor_that_has_come_as_far_is_told_as_a_gap() -> None:
+    kept, other = Kept(), b"other"
+    kept.publish(1, 2)
+    kept.cursors.restore([7, []])
+    kept.restart()
     for message in (
         hello(Session(), 1),
         Subscribe(2, "all", "", None, None, None, None, 9, durable="mine"),
         Publish(3, "S", (3, 4), ((), ()), None, None),
         Acknowledge(4, "all", 2),
     ):
-        broker.kernel.step(Received(other, message), 0)
-    broker.kernel.step(Gone(other), 0)
-    come_back(session, broker)
-    publish(session, broker, [7])
-    found = []
-    while (notification := session.take("all")[0]) is not None:
-        found.append((notification.position, notification.end))
-    assert found == [(1, 1), (2, 2), (None, None), (3, 7)]
+        kept.broker.kernel.step(Received(other, message), 0)
+    kept.broker.kernel.step(Gone(other), 0)
+    kept.come_back()
+    kept.publish(7)
+    assert [(position, end) for position, end, _ in kept.read()] == [(1, 1), (2, 2), (None, None), (3, 7)]
 
 
 def test_a_cursor_that_somebody_else_has_is_asked_for_some_times_and_then_refused() -> None:
-    session = Session()
-    broker = Broker(session)
-    engine, cursors = SmallEngine(), Cursors()
-    engine.add_stream("S", {})
-    broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
-    calls = Calls(session)
-    run(calls.open(), broker.exchange)
-    run(calls.subscribe(calls.prepare("all", "cayuga", "every S", None, None, None, 9, "mine")), broker.exchange)
+    kept = Kept()
     for attempt in range(HELD_ATTEMPTS_MAX + 1):
-        broker.kernel = Kernel(engine, durability="always", permanent=(), cursors=cursors)
-        broker.kernel.step(Received(b"other", hello(Session(), 1)), 0)
-        broker.kernel.step(Received(b"other", Subscribe(2, "all", "", None, None, None, None, 1, durable="mine")), 0)
-        session.lost = ConnectionLost("it has ended")
-        renewal = Renewal(session, partial(hello, session))
-        for frame in renewal.frames:
-            broker.send(frame)
+        kept.restart()
+        kept.broker.kernel.step(Received(b"other", hello(Session(), 1)), 0)
+        asked = Subscribe(2, "all", "", None, None, None, None, 1, durable="mine")
+        kept.broker.kernel.step(Received(b"other", asked), 0)
+        kept.session.lost = ConnectionLost("it has ended")
+        renewal = kept.broker.renew()
         if attempt < HELD_ATTEMPTS_MAX:
             with pytest.raises(Busy, match="another client is attached"):
                 renewal.done()
     assert renewal.done()
     with pytest.raises(Busy, match="another client is attached"):
-        session.take("all")
+        kept.session.take("all")

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from doubles.small_engine import SmallEngine
+from doubles.answering_kernel import AnsweringKernel
 
-from broker.kernel import Kernel, Received
-from broker.wire import Message, Publish, decode, encode
+from broker.wire import Publish
 from client import EventError, Notification
 from client.calls import Calls, run
 from client.change_calls import ChangeCalls
@@ -23,26 +22,18 @@ NAIVE = datetime.fromisoformat("2024-05-01")
 WHEN = datetime(2024, 5, 1, 7, 30, tzinfo=UTC)
 
 
-class Line:
+class Line(AnsweringKernel):
     """A client's calls and the batches that a kernel gets of them."""
 
     def __init__(self, **stream: Any) -> None:
-        self.session = Session()
+        super().__init__(Session(), now=2 * MOMENT)
         self.calls = Calls(self.session)
-        self.kernel = Kernel(SmallEngine())
-        self.published: list[Publish] = []
         run(self.calls.open(), self.exchange)
         run(self.calls.add_stream("S", {}, None, "arrival", None, None, **stream), self.exchange)
 
-    def exchange(self, correlation: int, frame: bytes) -> Message:
-        message = decode(frame)
-        if isinstance(message, Publish):
-            self.published.append(message)
-        for effect in self.kernel.step(Received(b"it", message), 2 * MOMENT).sends:
-            self.session.receive(encode(effect.message))
-        answer = self.session.answer(correlation)
-        assert answer is not None
-        return answer
+    @property
+    def published(self) -> list[Publish]:
+        return [each for each in self.heard if isinstance(each, Publish)]
 
     def publish(self, time: Any, start: Any = None) -> Publish:
         run(self.calls.publish("S", {}, time, None, start), self.exchange)

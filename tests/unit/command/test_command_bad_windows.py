@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from doubles.commands import complaint
 
-from broker.command.shell import perform
-
-COMPLAINT = "foretell: s.toml: subscription 'q': line 1, column "
+COMPLAINT = "s.toml: subscription 'q': line 1, column "
 
 
 @pytest.mark.parametrize("command", [["check", "s.toml"], ["run", "s.toml", "--events", "e.jsonl"]])
@@ -43,6 +42,4 @@ def test_bad_windows(
     streams = '[streams.S]\nattributes = { v = "int" }\n[subscriptions.q]\nlanguage = "window"\n'
     Path("s.toml").write_text(f"{streams}query = {query}\n")
     Path("e.jsonl").write_text('{"stream": "S", "time": 1, "data": {"v": 1}}\n')
-    assert perform(command) == 2
-    (complaint,) = capsys.readouterr().err.splitlines()
-    assert complaint.startswith(f"{COMPLAINT}{place}: ")
+    assert complaint(capsys, *command).startswith(f"{COMPLAINT}{place}: ")

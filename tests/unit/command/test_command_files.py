@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from doubles.commands import complaint as complaint_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,10 +45,7 @@ def prices(found: list[dict[str, Any]]) -> list[float]:
 
 
 def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert perform(["run", "s.toml", *arguments]) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    return lines[0].removeprefix("foretell: ")
+    return complaint_of(capsys, "run", "s.toml", *arguments)
 
 
 def csv_of(*rows: tuple[object, object], separator: str = ",") -> str:
@@ -168,14 +166,6 @@ def test_plain_objects_need_their_stream(folder: Path, capsys: pytest.CaptureFix
     line = complaint(capsys, "--events", "e.jsonl", "--stream", "Stock")
     assert line == "e.jsonl: line 1: expected a key 'time' with the time (--time KEY names it), found none"
     assert prices(results(capsys, "--events", "e.jsonl", "--stream", "Stock", "--time", "at")) == [1]
-
-
-def test_a_null_names_the_suffix_that_allows_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("e.jsonl").write_text(flat(1, None))
-    line = complaint(capsys, "--events", "e.jsonl", "--stream", "Stock")
-    assert line.endswith('expected float, found null; declare price = "float?" if it may be null')
-    Path("e.csv").write_text("time,name,price\n1,IBM,\n")
-    assert complaint(capsys, "--events", "e.csv").endswith('declare price = "float?" if it may be null')
 
 
 # --- sorting ---

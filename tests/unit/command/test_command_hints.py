@@ -6,16 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from doubles.commands import complaint
 
 from broker.command import doctor
 from broker.command.shell import perform
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert perform(arguments) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    return lines[0].removeprefix("foretell: ")
 
 
 def test_an_address_without_its_scheme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from doubles.commands import complaint
 
 from broker.command import spark_session
 from broker.command.backtest import THRESHOLDS
@@ -154,8 +155,8 @@ def test_without_pyspark_the_extra_is_named(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark_session, "find_spec", lambda name: None)
-    assert perform(["train", "subs.toml", "--history", "hist", "--out", "model"]) == 2
-    assert "pip install 'foretell[spark]'" in capsys.readouterr().err
+    said = complaint(capsys, "train", "subs.toml", "--history", "hist", "--out", "model")
+    assert "pip install 'foretell[spark]'" in said
 
 
 def test_secrets_are_not_repeated() -> None:

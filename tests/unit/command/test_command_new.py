@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
+from doubles.commands import complaint
 
 from broker.command.shell import perform
 
@@ -156,17 +157,14 @@ def test_what_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, options: tuple[str, ...], expected: str
 ) -> None:
     (tmp_path / "a.csv").write_text(text, "utf-8")
-    assert perform(["new", str(tmp_path / "a.csv"), *options]) == 2
-    error = capsys.readouterr().err
-    assert expected in error
-    assert error.count("\n") == 1
+    assert expected in complaint(capsys, "new", str(tmp_path / "a.csv"), *options)
 
 
 def test_no_file_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.csv").write_text("time,v\n1,2\n", "utf-8")
     (tmp_path / "mine.toml").write_text("mine", "utf-8")
-    assert perform(["new", str(tmp_path / "a.csv"), "--out", str(tmp_path / "mine.toml")]) == 2
-    assert "expected a new file, found one that exists" in capsys.readouterr().err
+    said = complaint(capsys, "new", str(tmp_path / "a.csv"), "--out", str(tmp_path / "mine.toml"))
+    assert "expected a new file, found one that exists" in said
     assert (tmp_path / "mine.toml").read_text("utf-8") == "mine"
 
 

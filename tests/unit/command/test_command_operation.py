@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doubles.commands import complaint
 from rich.console import Console
 
 from broker.command import doctor as doctor_module
@@ -31,12 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert perform(arguments) == 0
     return capsys.readouterr().out.strip()
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert perform(arguments) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line.removeprefix("foretell: ")
 
 
 def test_keys_are_for_their_owner_and_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:

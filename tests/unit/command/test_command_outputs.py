@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from doubles.commands import complaint
 
 from broker.command.result_files import ResultColumns
 from broker.command.shell import perform
@@ -125,8 +126,7 @@ def test_results_before_an_error_are_written(folder: Path, capsys: pytest.Captur
     ],
 )
 def test_a_file_that_cannot_be(folder: Path, capsys: pytest.CaptureFixture[str], out: str, reason: str) -> None:
-    assert perform(["run", "s.toml", "--events", "e.jsonl", "--out", out]) == 2
-    assert capsys.readouterr().err == f"foretell: {reason}\n"
+    assert complaint(capsys, "run", "s.toml", "--events", "e.jsonl", "--out", out) == reason
 
 
 def test_a_table_is_aligned(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,9 +148,8 @@ def test_a_format_goes_to_the_output_or_decides_that_of_a_file(
     assert pq.read_table("r.results").equals(pq.read_table("r.parquet"))
     assert run(capsys, "--format", "table", "--out", "r.txt") == ""
     assert Path("r.txt").read_text() == run(capsys, "--format", "table")
-    assert perform(["run", "s.toml", "--events", "e.jsonl", "--format", "parquet"]) == 2
     reason = "--format parquet: expected --out FILE, found none: Parquet is no text"
-    assert capsys.readouterr().err == f"foretell: {reason}\n"
+    assert complaint(capsys, "run", "s.toml", "--events", "e.jsonl", "--format", "parquet") == reason
 
 
 def test_columns_of_several_subscriptions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

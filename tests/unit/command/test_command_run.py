@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -177,42 +177,6 @@ def test_control_lines_reach_the_engine_in_their_place(tmp_path: Path) -> None:
 )
 def test_each_kind_of_control_line_is_a_call(tmp_path: Path, line: str, call: str) -> None:
     assert run(tmp_path, line + "\n")[0].calls == [call]
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (tick(1, 9), "line 3: stream 'Tick': expected a time of 2 or later, found 1"),
-        (tick(2, "x"), "line 3: stream 'Tick', attribute 'n': expected int, found string 'x'"),
-        ("}\n", "line 3: expected a JSON object"),
-    ],
-)
-def test_a_bad_line_stops_the_run_and_loses_nothing(tmp_path: Path, line: str, words: str) -> None:
-    _, ids, complaint = run(tmp_path, tick(1, 1) + tick(2, 2) + line + tick(3, 3))
-    assert complaint.startswith(words)
-    assert ids == ["1", "2"]
-
-
-def test_every_format_gives_the_same_results(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    (tmp_path / "e.csv").write_text("n,time\n" + "".join(f"{n},{n // 2}\n" for n in range(2500)))
-    (tmp_path / "e.jsonl").write_text("".join(tick(n // 2, n) for n in range(2500)))
-    pq.write_table(pa.table({"time": [n // 2 for n in range(2500)], "n": range(2500)}), tmp_path / "e.parquet")
-
-    def outputs() -> Iterator[str]:
-        for suffix in ("csv", "jsonl", "parquet"):
-            output, engine = io.StringIO(), EchoEngine()
-            with open_events(str(tmp_path / f"e.{suffix}"), engine.streams) as reading:
-                results = ResultWriter(JsonLines(output))
-                match_events(cast(Engine, engine), reading, results)
-                finish(cast(Engine, engine), results)
-            rows = ["publish 1000", "publish 1000", "publish 500"]
-            assert engine.calls == (["publish 2500"] if suffix == "parquet" else rows)
-            yield output.getvalue()
-
-    assert len(set(outputs())) == 1
 
 
 def test_a_row_of_parquet_is_named_as_such(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from doubles.commands import complaint, printed
 
 from broker.command.result_picture import BARS_MAX, ROWS_MAX, ResultPicture
 from broker.command.results import ResultSinks
-from broker.command.shell import perform
 
 FILE = """
 [streams.Stock]
@@ -35,8 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def lines(capsys: pytest.CaptureFixture[str], *options: str) -> list[str]:
-    assert perform(["run", "s.toml", "--events", "e.csv", *options]) == 0
-    return capsys.readouterr().out.splitlines()
+    return printed(capsys, "run", "s.toml", "--events", "e.csv", *options)
 
 
 def test_a_summary_counts_what_a_run_writes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +97,4 @@ def test_a_picture_of_no_results(folder: Path, capsys: pytest.CaptureFixture[str
     ],
 )
 def test_what_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], name: str, expected: str) -> None:
-    assert perform(["run", "s.toml", "--events", "e.csv", "--plot", name]) == 2
-    error = capsys.readouterr().err
-    assert expected in error
-    assert error.count("\n") == 1
+    assert expected in complaint(capsys, "run", "s.toml", "--events", "e.csv", "--plot", name)

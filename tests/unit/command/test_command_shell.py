@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from doubles.commands import complaint
 
 from broker import __version__
 from broker.command.complaint import LONGEST_COMPLAINT, one_line
@@ -50,15 +51,6 @@ def taken_port() -> Iterator[int]:
         other.bind(("127.0.0.1", 0))
         other.listen()
         yield other.getsockname()[1]
-
-
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line on standard error of a command that must fail."""
-    assert perform(arguments) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    assert lines[0].startswith("foretell: ")
-    return lines[0].removeprefix("foretell: ")
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -287,8 +279,6 @@ def test_parquet_without_pyarrow_names_the_extra(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["ruin"], "No such command 'ruin'"),
-        (["run", "s.toml"], "Missing option '--events'"),
         (["run"], "Missing argument"),
         (["run", "s.toml", "--events", "e.jsonl", "--fast"], "No such option: --fast"),
         (["run", "s.toml", "--events", "e.jsonl", "--format", "xml"], "one of 'jsonl', 'csv', 'parquet', 'table'"),

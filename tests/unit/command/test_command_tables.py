@@ -106,12 +106,6 @@ def test_csv_complaints_have_a_line_and_lose_nothing(text: str, words: str) -> N
     assert times == ([1] if text.count("\n") > 1 else [])
 
 
-def test_csv_that_is_no_text() -> None:
-    assert csv_complaint(b"time,name,price\n1,\xff,1\n")[1].endswith(
-        "expected UTF-8, found other bytes: iconv -f WINDOWS-1252 -t UTF-8 converts the file, if it is WINDOWS-1252"
-    )
-
-
 @given(
     st.lists(
         st.tuples(
@@ -209,16 +203,6 @@ def test_parquet_complaints_have_a_place(tmp_path: Path, columns: dict[str, Any]
         parquet_batches(parquet_file(tmp_path, columns))
     assert str(caught.value).startswith("e.parquet: ")
     assert words in str(caught.value)
-
-
-def test_a_truncated_parquet_file_is_refused_in_one_line(tmp_path: Path) -> None:
-    path = parquet_file(tmp_path, {"time": list(range(1000)), "name": ["x"] * 1000, "price": [1.0] * 1000})
-    content = Path(path).read_bytes()
-    for length in (0, 3, len(content) // 2, len(content) - 1):
-        Path(path).write_bytes(content[:length])
-        with pytest.raises(BadInput, match=r"^e.parquet: expected a Parquet file") as caught:
-            parquet_batches(path)
-        assert "\n" not in str(caught.value)
 
 
 def test_a_parquet_file_with_a_hole_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from doubles.durable_reader import durable, told
+from doubles.durable_reader import attached, durable
 from doubles.guarded_rig import ANN as ANN_KEY
 from doubles.guarded_rig import BEN as BEN_KEY
 from doubles.guarded_rig import OPS as OPS_KEY
@@ -54,8 +54,7 @@ def operated() -> Rig:
 
 
 def seen(rig: Rig, what: str, name: str = "", after: str = "", count: int = 0) -> dict[str, Any]:
-    page = rig.ask(Inspect(9, what, name, after, count), OPS)
-    assert isinstance(page, Inspected), page
+    page = rig.answer(Inspected, Inspect(9, what, name, after, count), OPS)
     return page.entries
 
 
@@ -101,11 +100,9 @@ def test_pages_of_sessions() -> None:
     rig = operated()
     for number in range(PAGE_ENTRIES_MAX):
         rig.say(b"%d" % number, Hello(1, VERSION, ""))
-    page = rig.ask(Inspect(9, "sessions"), OPS)
-    assert isinstance(page, Inspected)
+    page = rig.answer(Inspected, Inspect(9, "sessions"), OPS)
     assert page.more
-    rest = rig.ask(Inspect(9, "sessions", "", next(reversed(page.entries))), OPS)
-    assert isinstance(rest, Inspected)
+    rest = rig.answer(Inspected, Inspect(9, "sessions", "", next(reversed(page.entries))), OPS)
     assert not rest.more
     assert [*page.entries, *rest.entries] == [str(number) for number in range(1, PAGE_ENTRIES_MAX + 4)]
 
@@ -127,9 +124,7 @@ def test_cursors_are_listed_and_moved() -> None:
     assert busy.message.code == Busy.code
     rig.ask(Unsubscribe(8, "all"))
     assert do(rig, "move-cursor", "mine", 2) == []
-    answer, *rest = rig.say(ANN, durable())
-    assert isinstance(answer.message, Subscribed)
-    assert told(rest) == [(3, "all-3", True), (4, "all-4", True), (5, "all-5", True)]
+    assert attached(rig, durable())[1] == [(3, "all-3", True), (4, "all-4", True), (5, "all-5", True)]
     rig.ask(Unsubscribe(8, "all"))
     do(rig, "move-cursor", "mine", 5)
     assert seen(rig, "cursors")["mine"]["backlog"] == 0
@@ -152,8 +147,7 @@ def test_a_dead_letter_stays_one_when_its_cursor_is_moved_back() -> None:
     do(rig, "move-cursor", "mine", 1)
     assert seen(rig, "cursors")["mine"]["acknowledged"] == 2
     do(rig, "move-cursor", "mine", 0)
-    _, *rest = rig.say(ANN, durable())
-    assert [position for position, _, _ in told(rest)] == [1, 3]
+    assert [position for position, _, _ in attached(rig, durable())[1]] == [1, 3]
 
 
 def test_a_deleted_subscription_ends_for_all_who_have_it() -> None:
@@ -354,8 +348,7 @@ def test_a_stream_keeps_the_first_unit_of_time_that_is_declared() -> None:
 
     def declared(unit: str | None) -> str | None:
         assert rig.ask(AddStream(2, "S", {"x": "int"}, None, "arrival", None, None, None, unit), OPS) == Done(2)
-        page = rig.ask(DescribeStream(3, "S"), OPS)
-        assert isinstance(page, Streams)
+        page = rig.answer(Streams, DescribeStream(3, "S"), OPS)
         return page.entries[0].time_unit
 
     assert [declared(unit) for unit in (None, "ms", None, "s")] == [None, "ms", "ms", "ms"]
@@ -465,11 +458,9 @@ def test_events_are_for_readers_and_cursors_for_their_owners() -> None:
     rig.refusal(OPS_KEY, Inspect(2, "events", "Secret", "", 1))
     assert isinstance(rig.ask(BEN_KEY, Inspect(2, "events", "Secret", "", 1)), Inspected)
     for identity, names in ((ANN_KEY, []), (BEN_KEY, ["mine"]), (OPS_KEY, ["ben/mine"])):
-        page = rig.ask(identity, Inspect(2, "cursors"))
-        assert isinstance(page, Inspected)
+        page = rig.answer(Inspected, identity, Inspect(2, "cursors"))
         assert list(page.entries) == names
-    refused = rig.ask(ANN_KEY, Administer(2, "move-cursor", "ben/mine", 0))
-    assert isinstance(refused, Failure)
+    refused = rig.answer(Failure, ANN_KEY, Administer(2, "move-cursor", "ben/mine", 0))
     assert refused.code == "unknown-subscription"
     rig.ask(BEN_KEY, Unsubscribe(2, "s"))
     assert rig.ask(BEN_KEY, Administer(2, "move-cursor", "mine", 0)) == Done(2)

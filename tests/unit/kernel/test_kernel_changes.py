@@ -12,14 +12,13 @@ from doubles.guarded_rig import OPS, USERS
 from doubles.guarded_rig import Rig as GuardedRig
 from doubles.guarded_rig import publish as guarded_publish
 from doubles.guarded_rig import subscribe as guarded_subscribe
-from doubles.kernel_rig import ANN, SECOND, Rig, publish, subscribe
+from doubles.kernel_rig import ANN, SECOND, Rig, lines, publish, subscribe
 
 from broker.kernel import User
 from broker.kernel.records import Punctuated, Retracted, Updated
 from broker.wire import (
     Failure,
     Message,
-    Notifications,
     Numbered,
     Publish,
     Published,
@@ -27,7 +26,6 @@ from broker.wire import (
     Refusal,
     Retract,
     Update,
-    decode_result,
 )
 
 
@@ -43,9 +41,8 @@ class Recording(Rig):
 
     def told(self, message: Message) -> tuple[Message, list[dict[str, Any]]]:
         """The answer and the results."""
-        answer, *more = [send.message for send in self.say(ANN, message)]
-        found = [each for one in more if isinstance(one, Notifications) for each in one.results]
-        return answer, [decode_result(each) for each in found]
+        answer, *more = self.say(ANN, message)
+        return answer.message, lines(more)
 
 
 def test_a_punctuation_is_recorded_and_answered_and_late_events_are_refused() -> None:
@@ -151,12 +148,10 @@ def test_an_event_of_others_and_one_that_does_not_exist_are_refused_alike() -> N
     rig.say(dan, Publish(3, "Late", (10,), ((5,),), (77,), None))
     told = []
     for number in (77, 78):
-        answer = rig.ask(ANN_OF_GUARDED, Retract(5, (number,)))
-        assert isinstance(answer, Published)
+        answer = rig.answer(Published, ANN_OF_GUARDED, Retract(5, (number,)))
         told.append([replace(each, reason=each.reason.replace(str(number), "N")) for each in answer.refused])
     assert told[0] == told[1] != []
-    allowed = rig.ask(dan, Retract(5, (77,)))
-    assert isinstance(allowed, Published)
+    allowed = rig.answer(Published, dan, Retract(5, (77,)))
     assert allowed.count == 1
 
 
@@ -167,6 +162,5 @@ def test_who_may_have_a_subscription_may_change_it() -> None:
     update = Update(5, "all", (), (), None, None)
     there = rig.refusal(ANN_OF_GUARDED, update)
     assert there == rig.refusal(ANN_OF_GUARDED, replace(update, name="alk")).replace("alk", "all")
-    answer = rig.ask(BEN_OF_GUARDED, update)
-    assert isinstance(answer, Failure)
+    answer = rig.answer(Failure, BEN_OF_GUARDED, update)
     assert answer.code != "permission"

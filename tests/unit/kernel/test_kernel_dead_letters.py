@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
-from doubles.durable_reader import FIRST, durable, told
+from doubles.durable_reader import FIRST, attached, durable, told
 from doubles.guarded_rig import ANN as ANN_KEY
 from doubles.guarded_rig import BEN as BEN_KEY
 from doubles.guarded_rig import OPS as OPS_KEY
 from doubles.guarded_rig import Rig as GuardedRig
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish
 
-from broker.events import DefinitionError
-from broker.kernel import Cursors, Gone, Kernel, Limits, Tick, User
-from broker.kernel.cursor import KEPT_BYTES_EXTRA
-from broker.kernel.records import CursorMoved, CursorSetAside, DeadLettersSettled
+from broker.kernel import Gone, Limits, Tick, User
+from broker.kernel.records import CursorSetAside
 from broker.wire import (
-    VERSION,
     Acknowledge,
     Credit,
     DeadLetters,
     Done,
     Failure,
     Forget,
-    Hello,
     ListDeadLetters,
     Message,
     Refuse,
@@ -54,8 +49,7 @@ def refuse(position: int, reason: str = "no customer") -> Message:
 
 
 def letters(rig: Rig, after: int = 0) -> list[tuple[int, str, str, int]]:
-    page = rig.ask(ListDeadLetters(9, "mine", after))
-    assert isinstance(page, DeadLetters)
+    page = rig.answer(DeadLetters, ListDeadLetters(9, "mine", after))
     assert not page.more
     return [(each.position, decode_result(each.result)["id"], each.reason, each.deliveries) for each in page.entries]
 
@@ -63,9 +57,7 @@ def letters(rig: Rig, after: int = 0) -> list[tuple[int, str, str, int]]:
 def back(rig: Rig, **options: int) -> tuple[int | None, Told]:
     """The reader leaves and comes back."""
     rig.ask(Unsubscribe(8, "all"))
-    answer, *rest = rig.say(ANN, durable(**options))
-    assert isinstance(answer.message, Subscribed)
-    return answer.message.position, told(rest)
+    return attached(rig, durable(**options))
 
 
 def test_what_is_refused_is_set_aside_and_not_delivered_again() -> None:
@@ -136,8 +128,7 @@ def test_dead_letters_are_bounded_and_those_dropped_are_counted() -> None:
         rig.ask(refuse(position))
     assert [each[0] for each in letters(rig)] == [1, 2]
     assert [each[0] for each in letters(rig, 1)] == [2]
-    page = rig.ask(ListDeadLetters(9, "mine", 0))
-    assert isinstance(page, DeadLetters)
+    page = rig.answer(DeadLetters, ListDeadLetters(9, "mine", 0))
     assert page.dropped == rig.kernel.statistics()["broker"]["dead_letters_dropped"] == 1
     assert back(rig) == (4, again(4))
 
@@ -196,44 +187,8 @@ def test_without_a_credit_it_is_told_later() -> None:
     rig = found(2, deliveries_max=1)
     rig.kernel.step(Gone(ANN), rig.now)
     asked = durable(deliveries_max=1, credits=1)
-    assert isinstance(asked, Subscribe)
-    answer, *rest = rig.say(BEN, asked)
-    assert isinstance(answer.message, Subscribed)
-    assert told(rest) == [(1, "missed 1 deliveries_max", True)]
+    assert attached(rig, asked, BEN)[1] == [(1, "missed 1 deliveries_max", True)]
     assert told(rig.say(BEN, Credit(0, "all", 1))) == again(2)
-
-
-def test_records_and_the_saved_state_say_all_of_it() -> None:
-    rig = Rig()
-    cursors = Cursors()
-    rig.kernel = Kernel(rig.engine, durability="always", cursors=cursors)
-    for session in (ANN, BEN):
-        rig.say(session, Hello(1, VERSION, "test"))
-    rig.ask(durable())
-    rig.say(BEN, publish([1, 2, 3, 4], [1, 2, 3, 4]))
-    rig.recorded()
-    for request in (refuse(3), refuse(2), Acknowledge(7, "all", 1), Settle(7, "mine", (3,), False)):
-        rig.ask(request)
-    (answer, *_) = rig.say(ANN, Settle(7, "mine", (2,), True))
-    assert answer.message == Done(7)
-    records = rig.recorded()
-    assert records == [
-        CursorSetAside("mine", 3, "no customer", rig.now, 1),
-        CursorSetAside("mine", 2, "no customer", rig.now, 1),
-        CursorMoved("mine", 1),
-        DeadLettersSettled("mine", [3], False),
-        DeadLettersSettled("mine", [2], True),
-    ]
-    saved = Cursors()
-    saved.restore(cursors.save())
-    saved.check_invariants()
-    assert saved.save() == cursors.save()
-    with pytest.raises(DefinitionError, match="is not known"):
-        saved.set_aside(CursorSetAside("other", 1, "", 0, 1))
-    cursor = cursors.find("mine")
-    assert cursor is not None
-    assert (cursor.acknowledged, cursor.last, len(cursor.letters)) == (3, 5, 0)
-    assert cursor.size_kept == sum(len(each) + KEPT_BYTES_EXTRA for each in cursor.results)
 
 
 def test_dead_letters_are_the_owners_and_go_with_the_cursor() -> None:
@@ -246,12 +201,10 @@ def test_dead_letters_are_the_owners_and_go_with_the_cursor() -> None:
     asked = Subscribe(2, "all", "cayuga", "SELECT * FROM Stock", None, None, None, 1, durable="mine")
     assert isinstance(rig.ask(ANN_KEY, asked), Subscribed)
     for request in (ListDeadLetters(3, "mine", 0), Settle(3, "mine", (), False)):
-        refused = rig.ask(BEN_KEY, request)
-        assert isinstance(refused, Failure)
+        refused = rig.answer(Failure, BEN_KEY, request)
         assert refused.code == "unknown-subscription"
         assert not isinstance(rig.ask(ANN_KEY, request), Failure)
         assert not isinstance(rig.ask(OPS_KEY, request), Failure)
     assert rig.ask(ANN_KEY, Forget(3, "mine")) == Done(3)
-    gone = rig.ask(ANN_KEY, ListDeadLetters(3, "mine", 0))
-    assert isinstance(gone, Failure)
+    gone = rig.answer(Failure, ANN_KEY, ListDeadLetters(3, "mine", 0))
     assert gone.code == "unknown-subscription"

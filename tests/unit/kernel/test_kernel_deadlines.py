@@ -16,8 +16,7 @@ NEW = b"new"
 
 def test_the_clock_is_told_and_what_is_late_is_refused_by_it() -> None:
     rig = Rig()
-    welcome = rig.ask(Hello(1, VERSION, ""), NEW)
-    assert isinstance(welcome, Welcome)
+    welcome = rig.answer(Welcome, Hello(1, VERSION, ""), NEW)
     assert welcome.clock == rig.now
     batch = replace(publish([1], [1]), deadline=rig.now)
     assert isinstance(rig.ask(batch, NEW), Published), "in time to the microsecond"

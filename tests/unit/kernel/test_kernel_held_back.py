@@ -50,8 +50,7 @@ class Held(Rig):
         return found
 
     def receipt(self, stream: str) -> str | None:
-        answer = self.ask(replace(publish(None, [1]), stream=stream))
-        assert isinstance(answer, Published)
+        answer = self.answer(Published, replace(publish(None, [1]), stream=stream))
         return answer.held_back
 
 
@@ -97,8 +96,7 @@ def test_receipts_say_so_for_each_stream_that_waits_while_it_lasts() -> None:
     rig.after(TOLD_AFTER)
     assert rig.receipt("S") == rig.receipt("T") == sentence(10)
     assert rig.receipt("U") is None
-    withdrawn = rig.ask(Retract(9, (1,)))
-    assert isinstance(withdrawn, Published)
+    withdrawn = rig.answer(Published, Retract(9, (1,)))
     assert withdrawn.held_back is None
     rig.engine.held = []
     rig.after(SECOND)
@@ -109,8 +107,7 @@ def test_the_answer_to_subscribe_says_how_long_by_the_clock() -> None:
     rig = Held()
     rig.after(0)
     rig.now += 3 * SECOND
-    answer = rig.ask(subscribe("one", "every S"))
-    assert isinstance(answer, Subscribed)
+    answer = rig.answer(Subscribed, subscribe("one", "every S"))
     assert answer.warnings == (sentence(3),)
 
 
@@ -119,8 +116,7 @@ def many(*wanted: SubscriptionRequest) -> SubscribeMany:
 
 
 def outcomes(rig: Rig, *wanted: SubscriptionRequest) -> tuple[SubscriptionOutcome, ...]:
-    answer = rig.ask(many(*wanted))
-    assert isinstance(answer, SubscribedMany)
+    answer = rig.answer(SubscribedMany, many(*wanted))
     return answer.outcomes
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from doubles.guarded_rig import ANN, BEN, OPS, USERS, Rig, publish, subscribe
+from doubles.kernel_rig import lines
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,7 +61,6 @@ from broker.wire import (
     Subscriptions,
     Unsubscribe,
     Welcome,
-    decode_result,
 )
 
 
@@ -149,8 +149,7 @@ def test_asking_for_a_probability_needs_what_attaching_needs(rig: Rig) -> None:
     assert isinstance(rig.ask(BEN, AskProbability(3, "j", (), None)), ProbabilityReport)
     assert isinstance(rig.ask(ANN, AskProbability(3, "k", (), 4)), ProbabilityReport)
     for name in ("j", "nobody"):
-        refused = rig.ask(ANN, AskProbability(3, name, (), None))
-        assert isinstance(refused, Failure)
+        refused = rig.answer(Failure, ANN, AskProbability(3, name, (), None))
         assert (refused.code, refused.message) == ("unknown-subscription", f"subscription {name!r} is not known")
     assert "no permission to subscribe" in rig.refusal(OPS, AskProbability(3, "j", (), None))
 
@@ -172,8 +171,7 @@ def test_asking_for_reasons_needs_what_attaching_needs() -> None:
     assert asked(BEN, None) == ("j", "k")
     assert (asked(ANN, "k"), asked(ANN, None)) == (("k",), ("k",))
     for name in ("j", "nobody"):
-        refused = rig.ask(ANN, AskReasons(3, name, None))
-        assert isinstance(refused, Failure)
+        refused = rig.answer(Failure, ANN, AskReasons(3, name, None))
         assert (refused.code, refused.message) == ("unknown-subscription", f"subscription {name!r} is not known")
     assert "no permission to subscribe" in rig.refusal(OPS, AskReasons(3, "j", None))
     assert rig.ask(BEN, AskReasons(3, None, None)).message.startswith("reasons: expected the id of a match")  # type: ignore[union-attr]
@@ -200,8 +198,7 @@ def test_attaching_to_what_exists_needs_the_same(rig: Rig) -> None:
     users = {**USERS, ANN: User("ann", read=("Stock",), subscribe=("*",))}
     rig = Rig(users)
     rig.say(BEN, subscribe("j", "SELECT * FROM Secret"))
-    unknown = rig.ask(ANN, subscribe("j", None))
-    assert isinstance(unknown, Failure)
+    unknown = rig.answer(Failure, ANN, subscribe("j", None))
     assert (unknown.code, unknown.message) == ("unknown-subscription", "subscription 'j' is not known")
     assert "'Secret'" in rig.refusal(ANN, subscribe("j", "SELECT * FROM Secret"))
     taken = rig.refusal(ANN, subscribe("j", "SELECT * FROM Stock"))
@@ -276,13 +273,7 @@ def kept(query: str | None = "SELECT * FROM Jumps", cursor: str = "mine") -> Sub
 
 def prices(sends: list[Send]) -> list[int]:
     """Of all notifications to ann."""
-    lines = [
-        decode_result(result)
-        for send in sends
-        if send.session == b"a" and isinstance(send.message, Notifications)
-        for result in send.message.results
-    ]
-    return [line["data"]["price"] for line in lines]
+    return [line["data"]["price"] for line in lines([send for send in sends if send.session == b"a"])]
 
 
 def test_a_cursor_reads_also_while_its_owner_is_away(rig: Rig) -> None:
@@ -310,20 +301,28 @@ def test_what_a_subscription_has_begun_with_counts_when_its_publisher_has_gone(r
     assert isinstance(rig.ask(ANN, subscribe("ann.j", "SELECT * FROM Jumps NEXT{} Stock")), Subscribed)
 
 
-def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
+def replayed(*more: Record) -> ReplicatedState:
+    """After a crash: ann reads what ben has published of Stock; then `more`."""
     history = ReplicatedState()
     records: list[Record] = [
         StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
         StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
         SubscriptionAdded("j", "cayuga", STOCKS, None, None, None, {}),
         SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
+        *more,
+    ]
+    for position, record in enumerate(records, 1):
+        history.replay(position, 0, record)
+    return history
+
+
+def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
+    history = replayed(
         CursorAdded("mine", "ann.j", "ann", 10, 1_000),
         SubscriptionAdded("k", "cayuga", SECRETS, None, None, None, {}),  # as by the configuration: nobody is asked
         BatchTaken("Secret", (1,), ((41,),), (1,)),
         SubscriptionRemoved("k"),
-    ]
-    for position, record in enumerate(records, 1):
-        history.replay(position, 0, record)
+    )
     again = ReplicatedState()
     again.restore(history.save())
     assert again.digest() == history.digest()
@@ -337,19 +336,9 @@ def test_a_crash_forgets_nothing_of_what_has_flowed_where() -> None:
 
 
 def test_who_may_come_back_after_a_crash_reads_until_it_is_known_that_nobody_does() -> None:
-    history = ReplicatedState()
-    records: list[Record] = [
-        StreamDeclared("Stock", {"price": "int"}, None, "arrival", None, None),
-        StreamDeclared("Secret", {"price": "int"}, None, "arrival", None, None),
-        SubscriptionAdded("j", "cayuga", STOCKS, None, None, None, {}),
-        SubscriptionAdded("ann.j", "cayuga", "SELECT * FROM Jumps", None, None, None, {}),
-    ]
-    for position, record in enumerate(records, 1):
-        history.replay(position, 0, record)
-    rig = Rig(state=history)
+    rig = Rig(state=replayed())
     rig.say(BEN, subscribe("j", STOCKS))
-    refused = rig.ask(BEN, subscribe("k", SECRETS))
-    assert isinstance(refused, Failure)
+    refused = rig.answer(Failure, BEN, subscribe("k", SECRETS))
     assert refused.code == "busy"
     assert isinstance(rig.ask(BEN, subscribe("l", "SELECT * FROM FILTER{price > 1}(Stock) PUBLISH Jumps")), Subscribed)
     rig.kernel.step(Tick(), 0)
@@ -442,13 +431,11 @@ def test_what_one_may_not_have_is_answered_as_what_does_not_exist(message: Messa
 def test_a_cursor_may_be_called_as_that_of_somebody_else() -> None:
     rig = world(there=True)
     mine = Subscribe(2, "ann.mine", "cayuga", "SELECT * FROM Stock", None, None, None, 1, durable="mine")
-    answer = rig.ask(ANN, mine)
-    assert isinstance(answer, Subscribed)
+    answer = rig.answer(Subscribed, ANN, mine)
     assert not answer.attached
     rig.say(ANN, publish("Stock", 60))
     assert rig.ask(ANN, Forget(3, "mine")) == Done(3)
-    letters = rig.ask(BEN, ListDeadLetters(4, "mine", 0))
-    assert isinstance(letters, DeadLetters)
+    letters = rig.answer(DeadLetters, BEN, ListDeadLetters(4, "mine", 0))
     assert [each.position for each in letters.entries] == [1]
 
 
@@ -468,11 +455,9 @@ def test_listings_show_what_one_has_to_do_with(rig: Rig) -> None:
     assert listed(ANN) == (["Stock"], ["ann.one"])
     assert listed(OPS) == (["Secret", "Stock"], ["ann.one", "hidden"])
     assert "no permission" in rig.refusal(ANN, DescribeStream(2, "Secret"))
-    hint = rig.ask(ANN, subscribe("ann.on", None))
-    assert isinstance(hint, Failure)
+    hint = rig.answer(Failure, ANN, subscribe("ann.on", None))
     assert hint.message == "subscription 'ann.on' is not known; did you mean 'ann.one'?"
-    hint = rig.ask(ANN, subscribe("ann.hidden", None))
-    assert isinstance(hint, Failure)
+    hint = rig.answer(Failure, ANN, subscribe("ann.hidden", None))
     assert "'hidden'" not in hint.message
 
 
@@ -536,8 +521,7 @@ def test_a_broker_that_drains_takes_nothing_new_and_delivers_what_waits(rig: Rig
     assert [rig.kernel.drained] == [False]
     assert rig.kernel.step(Drain(), 0).sends == []
     for message in (publish("Stock", 3), subscribe("ann.x", "SELECT * FROM Stock")):
-        answer = rig.ask(ANN, message)
-        assert isinstance(answer, Failure)
+        answer = rig.answer(Failure, ANN, message)
         assert (answer.code, answer.message) == ("busy", "the broker is stopping and accepts nothing new")
         assert answer.retry == 1_000_000
     (send,) = rig.say(BEN, Credit(0, "all", 5))

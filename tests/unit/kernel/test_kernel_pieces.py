@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish, subscribe
+from doubles.kernel_rig import ANN, BEN, SECOND, Rig, lines, publish, subscribe
 from doubles.packed_rows import packed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -44,7 +44,6 @@ from broker.wire import (
     Probe,
     Publish,
     Published,
-    Refusal,
     Statistics,
     Subscribe,
     Unsubscribe,
@@ -74,8 +73,7 @@ class Pieces(Rig):
 
 def events(sends: list[Send]) -> list[int]:
     """The events that ben is told of."""
-    found = [send.message for send in sends if send.session == BEN and isinstance(send.message, Notifications)]
-    return [decode_result(result)["end"] for message in found for result in message.results]
+    return [line["end"] for line in lines([send for send in sends if send.session == BEN])]
 
 
 def test_what_is_found_is_sent_at_once_and_the_answer_comes_with_the_last_piece() -> None:
@@ -113,15 +111,6 @@ def test_what_must_wait_and_is_not_held_back_ends_the_batch_first(message: Messa
     assert sends[0] == Send(ANN, Published(6, 6, 6, 1, ()))
     assert events(sends)[:4] == [3, 4, 5, 6]
     assert rig.engine.taken[:6] == [1, 2, 3, 4, 5, 6]
-
-
-def test_late_events_are_sifted_before_the_first_piece() -> None:
-    rig = Pieces()
-    rig.go_on(None)
-    rig.begin(publish([7, 5, 8, 9], [0, 0, 0, 0]), 2)
-    (answer, _) = rig.go_on(None)
-    late = Refusal(1, "late", "expected a time of 7 or later, found 5")
-    assert answer.message == Published(6, 3, 9, 7, (late,))
 
 
 def test_a_batch_that_is_wrong_anywhere_is_refused_before_anything_is_matched() -> None:

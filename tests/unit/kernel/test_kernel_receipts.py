@@ -157,26 +157,6 @@ def test_who_stays_within_its_share_loses_nothing(others: list[tuple[str, int, i
     assert {number: table.receipt("ann/p", number) for number in mine} == mine
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("abc"), st.integers(0, 20), st.integers(1, 3), st.booleans()),
-        max_size=30,
-    )
-)
-def test_a_restored_table_goes_on_as_the_saved_one(messages: list[tuple[str, int, int, bool]]) -> None:
-    table = Receipts()
-    for name, number, count, late in messages:
-        if table.receipt(name, number) is None:
-            refused = ((count, "late", "too late"),) if late else ()
-            ids = range(table.events, table.events + count)
-            table.note(BatchTaken("S", [1] * count, [(1,)] * count, ids, None, name, number, refused), 1)
-    again = Receipts()
-    again.restore(table.save())
-    again.check_invariants()
-    assert again.save() == table.save()
-    assert all(again.receipt(name, number) == table.receipt(name, number) for name, number, _, _ in messages)
-
-
 def test_a_kernel_with_a_journal_says_what_is_to_be_recorded_and_what_it_promises() -> None:
     kernel = Kernel(SmallEngine(), durability="always")
     kernel.step(Received(ANN, Hello(1, VERSION, "test")), 0)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from doubles.durable_reader import FIRST, durable, told
+from doubles.durable_reader import FIRST, attached, durable, told
 from doubles.kernel_rig import ANN, BEN, SECOND, Rig, publish
 
-from broker.kernel import Cursors, Gone, Kernel, Limits, Received, Send, Tick
-from broker.kernel.records import CursorAdded, CursorMoved, SubscriptionAdded
-from broker.server.replicated_state import ReplicatedState
+from broker.kernel import Gone, Limits, Send, Tick
 from broker.wire import (
     VERSION,
     Acknowledge,
@@ -18,7 +16,6 @@ from broker.wire import (
     Forget,
     Hello,
     ListSubscriptions,
-    Message,
     Subscribed,
     Subscriptions,
     Unsubscribe,
@@ -41,12 +38,6 @@ def read(rig: Rig, count: int, acknowledged: int, **options: int) -> None:
     rig.ask(Unsubscribe(8, "all"))
 
 
-def attached(rig: Rig, message: Message) -> tuple[int | None, Told]:
-    answer, *rest = rig.say(ANN, message)
-    assert isinstance(answer.message, Subscribed), answer
-    return answer.message.position, told(rest)
-
-
 def test_what_was_acknowledged_comes_again_from_a_position_on_and_stays_acknowledged() -> None:
     rig = Rig()
     read(rig, 5, 3, retain=10)
@@ -54,8 +45,7 @@ def test_what_was_acknowledged_comes_again_from_a_position_on_and_stays_acknowle
     assert rig.ask(Acknowledge(7, "all", 2)) == Done(7)
     rig.ask(Unsubscribe(8, "all"))
     assert attached(rig, durable()) == (4, again(4, 5))
-    page = rig.ask(ListSubscriptions(9, ""))
-    assert isinstance(page, Subscriptions)
+    page = rig.answer(Subscriptions, ListSubscriptions(9, ""))
     assert [entry.cursors for entry in page.entries] == [{"mine": 2}]
     assert rig.kernel.statistics()["broker"]["cursors_kept"] == 5
     assert rig.kernel.statistics()["broker"]["notifications_redelivered"] == 6
@@ -79,15 +69,6 @@ def test_what_is_not_kept_any_more_is_told_as_a_gap() -> None:
     assert attached(rig, durable(replay=4)) == (4, again(4, 6))
 
 
-def test_what_is_retained_makes_room_first() -> None:
-    rig = Rig(Limits(durable_notifications=3))
-    read(rig, 4, 2, retain=3)
-    rig.say(BEN, publish([50, 60], [5, 6]))
-    assert attached(rig, durable(replay=1, credits=2)) == (
-        1, [(3, "missed 3 durable_notifications", True), (4, "all-4", True)],
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(("time", "first"), [(35, 4), (40, 4), (20, 2), (51, 6)])
 def test_a_replay_from_a_time(time: int, first: int) -> None:
     rig = Rig()
@@ -98,10 +79,7 @@ def test_a_replay_from_a_time(time: int, first: int) -> None:
 def test_before_a_time_of_which_something_may_be_gone_there_is_a_gap_that_nobody_has_counted() -> None:
     rig = Rig()
     read(rig, 5, 4, retain=2)
-    answer, *rest = rig.say(ANN, durable(since=30, credits=1))
-    assert isinstance(answer.message, Subscribed)
-    assert answer.message.position == 2
-    assert told(rest) == [(2, "missed None durable_retained", True)]
+    assert attached(rig, durable(since=30, credits=1)) == (2, [(2, "missed None durable_retained", True)])
     assert told(rig.say(ANN, Credit(0, "all", 9))) == again(3, 5)
     rig.ask(Unsubscribe(8, "all"))
     assert attached(rig, durable(since=31)) == (4, again(4, 5))
@@ -124,8 +102,7 @@ def test_a_cursor_that_was_made_anew_takes_nothing_that_was_meant_for_the_earlie
     rig = Rig()
     read(rig, 3, 0)
     rig.ask(Forget(7, "mine"))
-    answer = rig.ask(durable())
-    assert isinstance(answer, Subscribed)
+    answer = rig.answer(Subscribed, durable())
     assert answer.incarnation == FIRST + 1
     rig.say(BEN, publish([40, 50, 60], [4, 5, 6]))
     code, text = rig.refusal(Acknowledge(7, "all", 2, FIRST))
@@ -173,17 +150,15 @@ def test_a_late_acknowledgement_is_taken_and_ends_what_is_being_sent_again() -> 
 
 def test_time_does_nothing_to_whoever_has_no_connection_or_reads_again_from_before() -> None:
     rig = Rig(Limits(silence_seconds=10_000))
-    (welcome,) = rig.say(b"new", Hello(1, VERSION, "test", b""))
-    assert isinstance(welcome.message, Welcome)
+    welcome = rig.answer(Welcome, Hello(1, VERSION, "test", b""), b"new")
     rig.ask(durable(within=SECOND, retain=9), b"new")
     rig.say(BEN, publish([10, 20, 30], [1, 2, 3]))
     rig.ask(Acknowledge(7, "all", 2), b"new")
     rig.kernel.step(Gone(b"new"), rig.now)
     assert told(ticks(rig, 9)) == []
-    rig.say(b"back", Hello(1, VERSION, "test", welcome.message.session))
-    answer, *rest = rig.say(b"back", durable(received=3, within=SECOND, replay=1, credits=1, retain=9))
-    assert isinstance(answer.message, Subscribed)
-    assert told(rest) == again(1, 1)
+    rig.say(b"back", Hello(1, VERSION, "test", welcome.session))
+    asked = durable(received=3, within=SECOND, replay=1, credits=1, retain=9)
+    assert attached(rig, asked, b"back")[1] == again(1, 1)
     assert told(ticks(rig, 9)) == []
     assert told(rig.say(b"back", Credit(0, "all", 9))) == again(2, 3)
     assert told(ticks(rig, 2)) == again(3, 3)
@@ -197,45 +172,6 @@ def test_a_clock_that_steps_back_only_makes_it_later() -> None:
     rig.now -= 500 * SECOND
     assert told(ticks(rig, 2)) == []
     assert told(ticks(rig, 2)) == again(1, 1)
-
-
-def test_the_state_says_all_of_it_and_what_is_retained_is_there_after_a_restart() -> None:
-    rig = Rig()
-    cursors = Cursors()
-    rig.kernel = Kernel(rig.engine, durability="always", cursors=cursors)
-    rig.say(ANN, Hello(1, VERSION, "test"))
-    read(rig, 0, 0, retain=2)
-    rig.ask(Forget(7, "mine"))
-    rig.say(BEN, Hello(1, VERSION, "test"))
-    read(rig, 4, 3, retain=2)
-    records = [each for each in rig.recorded() if isinstance(each, (CursorAdded, CursorMoved))]
-    added = CursorAdded("mine", "all", "anybody", Limits().durable_notifications, Limits().durable_bytes, 2, 1_000)
-    assert records == [added, CursorMoved("mine", None), added, CursorMoved("mine", 3)]
-    saved = Cursors()
-    saved.restore(cursors.save())
-    saved.check_invariants()
-    assert saved.save() == cursors.save()
-    kernel = Kernel(rig.engine, durability="always", permanent=(), cursors=saved)
-    kernel.step(Received(ANN, Hello(1, VERSION, "test")), 0)
-    answer, *rest = kernel.step(Received(ANN, durable(replay=2)), 0).sends
-    assert answer.message == Subscribed(5, "all", True, False, "always", 2, 2)
-    assert told(rest) == again(2, 4)
-
-
-def test_a_history_replays_cursors_with_the_same_incarnations() -> None:
-    history = ReplicatedState()
-    added = CursorAdded("mine", "all", "ann", 10, 1_000, 5)
-    for record in (SubscriptionAdded("all", "cayuga", "SELECT * FROM S", None, None, None, {}), added):
-        if isinstance(record, CursorAdded):
-            history.replay(2, 0, record)
-    history.replay(3, 0, CursorMoved("mine", None))
-    history.replay(4, 0, added)
-    cursor = history.cursors.find("mine")
-    assert cursor is not None
-    assert (cursor.incarnation, cursor.retain) == (2, 5)
-    other = ReplicatedState()
-    other.restore(history.save())
-    assert other.digest() == history.digest()
 
 
 def test_a_refused_attachment_leaves_no_timer() -> None:

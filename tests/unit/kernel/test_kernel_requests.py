@@ -181,8 +181,7 @@ def test_streams_are_described_and_listed_in_pages(rig: Rig) -> None:
     names: list[str] = []
     more, pages = True, 0
     while more:
-        page = rig.ask(ListStreams(4, names[-1] if names else ""))
-        assert isinstance(page, Streams)
+        page = rig.answer(Streams, ListStreams(4, names[-1] if names else ""))
         encode(page)
         names += [each.name for each in page.entries]
         more, pages = page.more, pages + 1
@@ -199,8 +198,7 @@ def many(*wanted: SubscriptionRequest, credits: int = 100) -> SubscribeMany:
 
 def test_each_of_several_is_judged_on_its_own(rig: Rig) -> None:
     every = [SubscriptionRequest(name, "cayuga", "every S") for name in ("one", "two", "one", "a b")]
-    answer = rig.ask(many(*every, SubscriptionRequest("three", "cayuga", "nonsense"), every[1]))
-    assert isinstance(answer, SubscribedMany)
+    answer = rig.answer(SubscribedMany, many(*every, SubscriptionRequest("three", "cayuga", "nonsense"), every[1]))
     assert [(each.name, each.attached, each.code) for each in answer.outcomes] == [
         ("one", False, None),
         ("two", False, None),
@@ -213,8 +211,7 @@ def test_each_of_several_is_judged_on_its_own(rig: Rig) -> None:
     assert rig.kernel.statistics()["broker"]["subscriptions"] == 2
     rig.kernel.check_invariants()
     assert rig.ask(subscribe("two"), BEN) == Subscribed(5, "two", True)
-    found = rig.ask(many(every[0]), BEN)
-    assert isinstance(found, SubscribedMany)
+    found = rig.answer(SubscribedMany, many(every[0]), BEN)
     assert found.outcomes == (SubscriptionOutcome("one", True),)
 
 
@@ -225,8 +222,7 @@ def test_several_at_once_are_limited_and_their_records_come_together(rig: Rig) -
         "SUBSCRIPTIONS_AT_ONCE_MAX: expected at most 256 subscriptions in one request, found 257",
     )
     assert rig.kernel.statistics()["broker"]["subscriptions"] == 0
-    answer = rig.ask(many(*every[1:]))
-    assert isinstance(answer, SubscribedMany)
+    answer = rig.answer(SubscribedMany, many(*every[1:]))
     assert all(each.code is None for each in answer.outcomes)
     assert rig.kernel.statistics()["broker"]["subscriptions"] == SUBSCRIPTIONS_AT_ONCE_MAX
 
@@ -408,8 +404,7 @@ def test_the_end_tells_what_was_not_delivered(rig: Rig) -> None:
 
 def test_the_answer_warns_of_streams_whose_publishers_give_times_where_absence_is_asked_for(rig: Rig) -> None:
     rig.ask(publish([rig.now], [1]))
-    answer = rig.ask(subscribe("absent", "every S"))
-    assert isinstance(answer, Subscribed)
+    answer = rig.answer(Subscribed, subscribe("absent", "every S"))
     assert answer.warnings == ("absence in S",)
 
 
@@ -421,6 +416,5 @@ def test_the_answer_has_the_warnings_on_the_text_of_the_request(rig: Rig) -> Non
         ("three", "every S", ["x" * 1_000] * 100, ("x" * WARNING_CHARACTERS_MAX,) * WARNINGS_MAX),
     ):
         rig.engine.warned = warned
-        answer = rig.ask(subscribe(name, query), BEN if query is None else ANN)
-        assert isinstance(answer, Subscribed)
+        answer = rig.answer(Subscribed, subscribe(name, query), BEN if query is None else ANN)
         assert answer.warnings == expected

@@ -90,34 +90,6 @@ def test_nobody_is_displaced_in_the_middle_of_a_batch() -> None:
     assert opened(rig, NEW) is not None
 
 
-def test_what_is_found_in_the_meantime_waits(rig: Rig) -> None:
-    token = opened(rig, OLD)
-    rig.say(OLD, subscribe())
-    rig.kernel.step(Gone(OLD), rig.now)
-    rig.kernel.check_invariants()
-    assert len(rig.say(PUBLISHER, publish([1, 2], [1, 2]))) == 1, "nothing is sent to who is away"
-    assert opened(rig, NEW, token) == token
-    answer, *sends = rig.say(NEW, again(0))
-    assert answer.message == Subscribed(5, "all", True, True)
-    assert numbers(sends) == [1, 2]
-    assert {send.session for send in (answer, *sends)} == {NEW}
-
-
-def test_what_was_on_the_way_is_sent_again_and_what_had_come_is_not(rig: Rig) -> None:
-    token = opened(rig, OLD)
-    rig.say(OLD, subscribe(credits=10))
-    rig.say(PUBLISHER, publish([1, 2, 3, 4], [0] * 4))
-    rig.say(OLD, Credit(0, "all", 1))  # the first was taken
-    opened(rig, NEW, token)  # before the broker knows that the old connection has ended
-    _, notified = rig.say(NEW, again(3))
-    assert isinstance(notified.message, Notifications)
-    assert notified.message.first == 4
-    assert numbers([notified]) == [4]
-    rig.kernel.step(Gone(OLD), rig.now)
-    rig.kernel.check_invariants()
-    assert numbers(rig.say(PUBLISHER, publish([5], [0]))) == [5]
-
-
 def test_what_is_not_kept_is_told_as_a_gap_with_its_number() -> None:
     rig = Rig(Limits(queue_bytes=200))
     token = opened(rig, OLD)

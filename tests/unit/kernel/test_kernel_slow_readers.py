@@ -228,20 +228,6 @@ def test_the_oldest_give_way_and_the_gap_stands_before_the_newest() -> None:
     assert rig.broker()["notifications_missed_drop_oldest"] == rig.broker()["notifications_missed"] == 5
 
 
-def test_shares_give_way_too_whatever_was_made_of_them() -> None:
-    delivery = Delivery("s", Limits(queue_notifications=2), 0, when_slow="drop_oldest")
-    results: Any = [small(number) for number in range(1, 8)]
-    delivery.defer(Share("s", 1, 7, results))
-    delivery.grant(3)
-    delivery.make(2)
-    delivery.offer(*encoded(small(8)))
-    delivery.offer(*encoded(small(9)))
-    told = lines(delivery.due())
-    assert (told[0]["since"], told[0]["missed"]) == (1, 5)
-    delivery.grant(9)
-    assert [line["end"] for line in lines(delivery.due())] == [8, 9]
-
-
 def test_what_nobody_has_counted_gives_way_without_a_number() -> None:
     delivery = Delivery("s", Limits(queue_notifications=1), 0, when_slow="drop_oldest")
     results: Any = [small(1), small(2)]

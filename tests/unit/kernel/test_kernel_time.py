@@ -10,6 +10,7 @@ import pytest
 from doubles.guarded_rig import ANN, BEN, OPS, subscribe
 from doubles.guarded_rig import Rig as GuardedRig
 from doubles.guarded_rig import publish as guarded_publish
+from doubles.kernel_rig import lines
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,13 +26,11 @@ from broker.wire import (
     Failure,
     Hello,
     Message,
-    Notifications,
     Publish,
     Published,
     Refusal,
     ResetTime,
     Subscribe,
-    decode_result,
 )
 from broker.wire import TimeReset as TimeResetMessage
 
@@ -225,13 +224,7 @@ def test_a_clock_that_jumps_ahead_again_is_not_believed_for_that() -> None:
 
 
 def results(sends: list[Send]) -> list[tuple[int, int]]:
-    lines = [
-        decode_result(result)
-        for send in sends
-        if isinstance(send.message, Notifications)
-        for result in send.message.results
-    ]
-    return [(line["start"], line["end"]) for line in lines]
+    return [(line["start"], line["end"]) for line in lines(sends)]
 
 
 def poisoned() -> Life:
@@ -304,10 +297,8 @@ def test_a_forecast_that_is_open_is_censored() -> None:
     for step in range(20):
         life.taken("S", life.now + 2 * step, life.now + 2 * step + 1)
     opened = life.say(Publish(8, "S", (life.now + 100,), ((0,),), None, None))
-    told = [decode_result(result) for send in opened for result in getattr(send.message, "results", ())]
-    assert [line["kind"] for line in told] == ["forecast"]
-    sends = life.say(ResetTime(9, "S"))
-    told = [decode_result(result) for send in sends for result in getattr(send.message, "results", ())]
+    assert [line["kind"] for line in lines(opened)] == ["forecast"]
+    told = lines(life.say(ResetTime(9, "S")))
     assert [(line["kind"], line["outcome"]) for line in told] == [("resolution", "censored")]
 
 

@@ -46,21 +46,6 @@ def until_full(journal: Journal) -> int:
     return journal.position
 
 
-def test_records_come_back_in_order_with_their_times() -> None:
-    files = disk()
-    filled(files, 30).close()
-    journal = opened(files)
-    found = list(journal.read())
-    assert [entry.position for entry in found] == list(range(1, 31))
-    assert [entry.payload for entry in found] == [b"%03d" % number for number in range(1, 31)]
-    assert [entry.time for entry in found] == [number * 1_000_000 for number in range(1, 31)]
-    assert {entry.kind for entry in found} == {7}
-    assert len(journal.sealed) > 2
-    assert [entry.position for entry in journal.read(11, 14)] == [12, 13, 14]
-    assert list(journal.read(30)) == []
-    journal.check_invariants()
-
-
 def test_a_position_is_found_by_its_time() -> None:
     journal = filled(disk(), 30)
     for time, before in ((0, 0), (1_000_000, 0), (1_000_001, 1), (17_000_000, 16), (30_000_000, 29), (31_000_000, 30)):

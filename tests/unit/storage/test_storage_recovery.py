@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from doubles.journaled_engine import JournaledEngine
 from doubles.ledger import Ledger
-from doubles.simulated_files import PowerLoss, SimulatedFiles
+from doubles.simulated_files import SimulatedFiles
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,49 +59,6 @@ def workload(random: Random) -> Iterator[Record]:
         rows = [(random.choice("AB"), float(random.randrange(40, 70))) for _ in range(size)]
         yield BatchTaken("Stock", times, rows, range(count + 1, count + size + 1))
         count += size
-
-
-@given(st.integers(0, 2**32))
-def test_after_a_loss_of_power_results_and_ids_are_the_same(seed: int) -> None:
-    random = Random(seed)
-    records = list(workload(random))
-    uncrashed = JournaledEngine()
-    for position, record in enumerate(records, 1):
-        uncrashed.replay(position, 0, record)
-    files = SimulatedFiles(random)
-    for _ in range(3):
-        files.losing_power_after = random.randrange(10, 120)
-        told = drive(files, records, uncrashed)
-        files.lose_power()
-        store = Store(files, IDENTITY, SETTINGS, 0)
-        store.recover(JournaledEngine())
-        assert store.journal.position >= told
-        store.close()
-    files.losing_power_after = None
-    assert drive(files, records, uncrashed) == len(records)
-
-
-def drive(files: SimulatedFiles, records: list[Record], uncrashed: JournaledEngine) -> int:
-    """Recover, go on with the records that are missing, and compare; the last position that was told to be durable."""
-    told = 0
-    state = JournaledEngine()
-    try:
-        store = Store(files, IDENTITY, SETTINGS, 0)
-        store.recover(state)
-        for record in records[store.journal.position :]:
-            store.reserve()
-            state.replay(store.append(record, 0), 0, record)
-            if files.random.random() < 0.5:
-                told = store.commit(0)
-            if files.random.random() < 0.2:
-                store.checkpoint(state, 0)
-        told = store.commit(0)
-        store.close()
-    except PowerLoss:
-        pass
-    for position, lines in state.lines.items():
-        assert lines == uncrashed.lines[position]
-    return told
 
 
 @given(st.integers(0, 2**32))
