@@ -80,12 +80,11 @@ class Speculation:
         self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, states, runs_max)
         self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
-        self.changes = Changes(self.layout, self.within)
+        self.changes = Changes(self.layout)
         self.newest: i64 = -FOREVER
         self.promised: i64 = -FOREVER
         self.slack: i64 = switches.slack
         self.full = self.full_links = self.slack
-        self._unchanged = Changes(self.layout, self.within)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
         self.passed: i64 = 0
@@ -237,15 +236,13 @@ class Speculation:
     def settle(self) -> Changes:
         """The changes of results since the last call, without results that came and went in between. O(changes)."""
         changes = self.changes
-        if changes.count == 0:
-            return self._unchanged
         changes.settle(self.arena, self.cancelling)
         self.turn()
         return changes
 
     def turn(self) -> None:
         """Collect further changes apart from those so far."""
-        self.changes = Changes(self.layout, self.within, self.changes.count)
+        self.changes = Changes(self.layout, self.changes.count)
 
     def waiting_runs(self, now: int) -> Iterator[tuple[Row, int, int, Slots]]:
         """The runs that an event at the newest time, or at `now` if that is later, may find: key, state, time of the
