@@ -102,12 +102,12 @@ class EventClasses:
 
     def knows(self, made: Written) -> bool:
         """Number the conditions of an arc on events alone, if all have numbers. O(1), or O(their sizes) once."""
-        if made.terms.numbered != self.numbering:
-            keys = [(int(made.stream), alone) for alone in made.terms.alone]
+        if made.numbered != self.numbering:
+            keys = [(int(made.stream), alone) for alone in made.alone]
             if any(key not in self.numbers for key in keys):
                 return False
-            made.terms.numbers = [self.numbers[key] for key in keys]
-            made.terms.numbered = self.numbering
+            made.numbers = [self.numbers[key] for key in keys]
+            made.numbered = self.numbering
         return True
 
     def number(self, arcs: list[list[Written]]) -> bool:
@@ -118,14 +118,14 @@ class EventClasses:
         self.numbers = {}
         for written in arcs:
             for made in written:
-                made.terms.numbers = []
-                made.terms.numbered = self.numbering
-                for alone in made.terms.alone:
+                made.numbers = []
+                made.numbered = self.numbering
+                for alone in made.alone:
                     number = self.numbers.get((int(made.stream), alone))
                     if number is None:
                         number = self.numbers[(int(made.stream), alone)] = len(self._forms[made.stream])
                         self._forms[made.stream].append(conjunction(tuple([floated(atom) for atom in alone])))
-                    made.terms.numbers.append(number)
+                    made.numbers.append(number)
         if before == self.numbers and self.numbering > 1:
             return False
         self.forget()

@@ -64,11 +64,7 @@ def _write(timeline: Timeline, run: Sequence[Any]) -> None:
     start, order, state, registers, trace, ids = run
     arena = timeline.arena
     layout = arena.layout
-    at = arena.count
-    arena.reserve(at + 1)
-    first = at * layout.stride
-    for word in range(layout.stride):
-        arena.words[first + word] = 0
+    first = arena.begin(registers) * layout.stride
     link = NONE
     for number in ids:
         link = int(arena.link(link, number))
@@ -77,6 +73,3 @@ def _write(timeline: Timeline, run: Sequence[Any]) -> None:
     arena.words[first + STATE] = state
     arena.words[first + layout.trace] = trace
     arena.words[first + layout.link] = link
-    for register, value in enumerate(registers):
-        arena.store(at, register, value)
-    arena.count = at + 1

@@ -13,7 +13,6 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Slots
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.account import Exhausted
@@ -64,19 +63,7 @@ class BlockStepper:
         self.last: i64 = 0  # where the arena ends at most
         self.stride: i64 = arena.layout.stride
         self.trace: i64 = arena.layout.trace
-        self._begin_node(automaton.initial)
-
-    def _begin_node(self, initial: Slots) -> None:
-        """Node 0 is a run that has taken nothing; compaction leaves it where it is."""
-        arena = self.arena
-        arena.reserve(1)
-        i: i64
-        for i in range(arena.layout.stride):
-            arena.words[i] = 0
-        arena.words[arena.layout.link] = NONE
-        for register, value in enumerate(initial):
-            arena.store(0, register, value)
-        arena.count = 1
+        arena.begin(automaton.initial)  # node 0 has taken nothing; compaction leaves it where it is
 
     def block(self, before: i64, upto: i64, row: Row, klass: i64, time: i64, order: i64, id: i64, whole: bool) -> i64:
         """Write the nodes of an event at the end of the arena, and return how many they are. O(nodes x arcs).
