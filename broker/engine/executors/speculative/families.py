@@ -5,7 +5,7 @@ each, the value that the constant was compared with; runs live as long as the lo
 each member whose constants the values satisfy, and whose WITHIN the result has kept.
 
 Here: whose a result is. Not here: the family's automaton (family_automaton), which automata are of one family
-(constants, units), the search for members (limit_table), automata that differ otherwise (merging), who reads results
+(constants, owners), the search for members (limit_table), automata that differ otherwise (merging), who reads results
 (together).
 """
 
