@@ -28,24 +28,12 @@ class ArcLists:
         self.size: i64 = 0
         self.objects: list[All | Computation] = []
 
-    def begin_list(self, count: i64) -> i64:
-        """Begin a list of so many arcs."""
+    def begin_list(self) -> i64:
+        """Begin a list, which begins with the number of its arcs."""
         at = self.size
         self._reserve(at + 1)
-        self.code[at] = count
         self.size = at + 1
         return at
-
-    def fill_move(self, made: Written) -> i64:
-        """Write an arc that takes no event, as a list of one, and return where it is."""
-        at = self.begin_list(1)
-        self.write_arc(made, ALL)
-        return at
-
-    def rewind(self, size: i64, objects: i64) -> None:
-        """Forget what was written since there were so many numbers and objects."""
-        self.size = size
-        del self.objects[objects:]
 
     def write_arc(self, made: Written, held: int) -> bool:
         """Write an arc for events of which these conditions hold; False: it is not for them. O(its operations)."""

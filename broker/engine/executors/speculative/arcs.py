@@ -180,7 +180,7 @@ class ArcTable(ArcLists):
         stream, held = self.classes.known[klass]
         last = epoch is self.epochs[len(self.epochs) - 1]
         arcs = self._living[state] if last else self._written[state]
-        at = self.begin_list(0)
+        at = self.begin_list()
         count: i64 = 0
         for made in arcs:
             if made.begin <= epoch.begin < made.end and made.stream == stream and self.write_arc(made, held):

@@ -118,6 +118,20 @@ class Records:
         self.count = to + count
         return to
 
+    def start(self, at: i64) -> i64:
+        """The time of the first event of the run there."""
+        return self.words[at * self.layout.stride + START]
+
+    def order(self, at: i64) -> i64:
+        return self.words[at * self.layout.stride + ORDER]
+
+    def state(self, at: i64) -> i64:
+        return self.words[at * self.layout.stride + STATE]
+
+    def digest(self, at: i64) -> i64:
+        """The digest of the events that it took."""
+        return self.words[at * self.layout.stride + self.layout.trace]
+
     def registers(self, at: i64) -> Slots:
         """The registers of a record as values."""
         found: list[object] = []

@@ -11,7 +11,7 @@ from typing import final
 from mypy_extensions import i64
 
 from ..packed import Integers, integers, roomy
-from .arena import ORDER, START, STATE, Arena, NodeLayout, Records, taken
+from .arena import Arena, NodeLayout, Records, taken
 
 
 @final
@@ -52,10 +52,10 @@ class Changes(Records):
 
     # --- settling -----------------------------------------------------------------------------------------------
 
-    def settle(self, arena: Arena, cancelling: bool) -> None:
+    def settle(self, arena: Arena) -> None:
         """Leave out results that came and went. O(1), or O(changes) if some are withdrawn."""
         self.show(arena)
-        if cancelling and 0 < self.withdrawn < self.count:
+        if 0 < self.withdrawn < self.count:
             self._cancel()
 
     def show(self, arena: Arena) -> None:
@@ -74,8 +74,8 @@ class Changes(Records):
         left: dict[tuple[object, ...], int] = {}
         at: i64
         for at in range(self.count):
-            order = self.words[at * self.layout.stride + ORDER]
-            key = (self.time(at), self.start(at), order, self.state(at), self.digest(at), self.registers(at))
+            start, order = self.start(at), self.order(at)
+            key = (self.time(at), start, order, self.state(at), self.digest(at), self.registers(at))
             if left.pop(key, -1) < 0:
                 left[key] = int(at)
         self.picked = list(left.values())
@@ -91,17 +91,6 @@ class Changes(Records):
     def time(self, at: i64) -> i64:
         """The time of its last event."""
         return self.times[at]
-
-    def start(self, at: i64) -> i64:
-        """The time of its first event."""
-        return self.words[at * self.layout.stride + START]
-
-    def state(self, at: i64) -> i64:
-        return self.words[at * self.layout.stride + STATE]
-
-    def digest(self, at: i64) -> i64:
-        """The digest of the events that it took."""
-        return self.words[at * self.layout.stride + self.layout.trace]
 
     def lineage_of(self, at: i64) -> list[int]:
         """The ids of the events that it took, in their order. O(events)."""

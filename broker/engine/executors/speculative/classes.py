@@ -16,7 +16,7 @@ from ....algebra.normal_form import Clause
 from ....algebra.predicate import All, conjunction, holds
 from ....algebra.terms import Attribute, Comparison, Constant, Side
 from ....events.schema import Row
-from ..packed import Floats, Integers, floats, put
+from ..packed import Floats, Integers, floats_of
 from .arena import unknowns
 from .operations import EXACT_MAX
 from .written import Written
@@ -32,9 +32,7 @@ class EventCuts:
 
     def __init__(self, numbers: list[float]) -> None:
         self.count: i64 = len(numbers)
-        self.numbers: Floats = floats()
-        for at, number in enumerate(numbers):
-            self.numbers = put(self.numbers, at, number)
+        self.numbers: Floats = floats_of(numbers)
         self.classes: Integers = unknowns(2 * self.count + 2)
 
     def region(self, value: float) -> i64:

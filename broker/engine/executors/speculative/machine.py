@@ -41,8 +41,7 @@ class RegisterMachine(EventExecutor):
 
     @property
     def method(self) -> str:
-        kept = "in blocks beside the newest event of each key"
-        return kept if self.together.size() == 1 else f"{kept}, {self.together.described()}"
+        return self.together.described("in blocks beside the newest event of each key")
 
     # --- members ------------------------------------------------------------------------------------------------
 

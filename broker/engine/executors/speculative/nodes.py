@@ -18,6 +18,7 @@ from ....events.schema import Row
 from ...program.account import Exhausted
 from ..packed import Integers
 from ..trace import mixed
+from .arc_lists import ALL
 from .arcs import UNKNOWN, ArcTable
 from .arena import NONE, ORDER, START, STATE, Arena, marks, unknowns
 from .forms import assign_all, holding
@@ -29,28 +30,18 @@ class BlockStepper:
     """Computes the block of one event.
 
     `made`: the number of nodes so far; `finals`: those of the last block that are results or wait. `within`: how long a
-    run lives. `waiting`: the states whose runs are not copied from block to block; `marked`: by state, whether it is
-    one of these or a result.
+    run lives. `marked`: by state, whether it is a result or waits, so that its runs are not copied from block to block.
 
     Raises Exhausted instead of making more than `runs_max` nodes for one event.
     """
 
-    def __init__(
-        self,
-        table: ArcTable,
-        arena: Arena,
-        automaton: Automaton,
-        within: i64,
-        waiting: list[int],
-        runs_max: i64,
-    ) -> None:
+    def __init__(self, table: ArcTable, arena: Arena, automaton: Automaton, within: i64, runs_max: i64) -> None:
         self.table = table
         self.arena = arena
         self.within = within
-        self.waiting = waiting
         self.runs_max = runs_max
         self.marked: Integers = marks(automaton.final, max(1, len(automaton.operands)))
-        for state in waiting:
+        for state in table.waiting:
             self.marked[state] = 1
         self.latest: Integers = unknowns(len(self.marked))  # by state, where the last node in it was written
         self.made: i64 = 0
@@ -187,9 +178,11 @@ class BlockStepper:
             if state < table.final:
                 for made in table.moves[state]:
                     if made.begin <= self.time < made.end:
-                        size, objects = table.size, len(table.objects)
-                        self._move(at, table.fill_move(made) + 1)
-                        table.rewind(size, objects)
+                        here, objects = table.size, len(table.objects)
+                        table.write_arc(made, ALL)
+                        self._move(at, here)
+                        table.size = here
+                        del table.objects[objects:]
             elif at > node:
                 finals += 1  # no state waits where there are such arcs
             at += 1

@@ -38,7 +38,7 @@ class SpeculativeReviser(Reviser):
     @property
     def method(self) -> str:
         kept = "in blocks beside the events of each key, which late events and withdrawals repair"
-        return kept if self.together.size() == 1 else f"{kept}, {self.together.described()}"
+        return self.together.described(kept)
 
     # --- members ------------------------------------------------------------------------------------------------
 

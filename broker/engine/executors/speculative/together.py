@@ -87,13 +87,12 @@ class MergedUnits:
             return int(upto - first)
         amount = 0
         at: i64
-        if len(self.gone) == 0:
-            for at in range(first, upto):
-                amount += self.owners.count(page.changes, at)
-            return amount
         for at in range(first, upto):
-            owners = self.owners.members(page.changes, at)
-            amount += len([1 for member in owners if member.number not in self.gone])
+            if len(self.gone) == 0:
+                amount += self.owners.count(page.changes, at)
+            else:
+                owners = self.owners.members(page.changes, at)
+                amount += len([1 for member in owners if member.number not in self.gone])
         return amount
 
     def without(self, gone: RegisterMember) -> MergedUnits | None:
@@ -205,15 +204,13 @@ class RegistersTogether:
         else:
             self.groups[at] = group
 
-    def size(self) -> int:
-        """The number of members."""
-        return len(self.members)
-
-    def described(self) -> str:
-        """How members run together, for people."""
+    def described(self, kept: str) -> str:
+        """How runs are `kept`, and how members run together, for people."""
+        if len(self.members) == 1:
+            return kept
         units = units_of(list(self.members.values())) if not self.begun else [u for g in self.groups for u in g.units]
         families = [len(unit.members) for unit in units if unit.places != ALONE]
-        text = f"as one with {self.size() - 1} others that begin alike"
+        text = f"{kept}, as one with {len(self.members) - 1} others that begin alike"
         if not families:
             return text
         most = max(len(bits(unit.places)) for unit in units)
