@@ -115,7 +115,6 @@ WARM: Final = (
     "broker/engine/executors/speculative/constants.py",
     "broker/engine/executors/speculative/kept.py",
     "broker/engine/executors/speculative/operations.py",
-    "broker/engine/executors/speculative/units.py",
     "broker/engine/executors/tuple_counts/cell_store.py",
     "broker/engine/executors/tuple_counts/kept_times.py",
     "broker/engine/executors/tuple_counts/progress.py",

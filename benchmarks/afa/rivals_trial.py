@@ -134,12 +134,15 @@ class Repairing:
 
     def read(self) -> list[tuple[bool, int, int, Sequence[int] | None]]:
         changes = self.runs.settle()
-        return [(each.inserted, each.node.start, each.time, list(each.node.links)) for each in changes]
+        return [
+            (changes.inserted(at), changes.start(at), changes.time(at), changes.lineage_of(at))
+            for at in map(changes.place, range(changes.left))
+        ]
 
     def skip(self) -> tuple[int, int]:
         changes = self.runs.settle()
-        gone = int(changes.withdrawals()) if len(changes) > 0 else 0
-        return len(changes) - gone, gone
+        gone = int(changes.withdrawn)
+        return int(changes.left) - gone, gone
 
     def size(self) -> tuple[int, int]:
         self.runs.compact()

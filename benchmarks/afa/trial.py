@@ -138,10 +138,9 @@ def _run(
     for times, batch in columns:
         speculation.take_batch(0, times, times, times, batch)
         changes = speculation.settle()
-        if len(changes) > 0:
-            withdrawn = changes.withdrawals()
-            retracted += withdrawn
-            inserted += len(changes) - withdrawn
+        withdrawn = int(changes.withdrawn)
+        retracted += withdrawn
+        inserted += int(changes.left) - withdrawn
         taken += len(times)
         if taken % EVERY == 0:
             speculation.punctuate(taken - behind)
@@ -163,7 +162,7 @@ def _look(job: Job, speculation: Speculation, came: list[Arrival], found: Figure
         for at in range(0, len(came), BATCH):
             times = [time + shift for time, _ in came[at : at + BATCH]]
             speculation.take_batch(0, times, times, times, [row for _, row in came[at : at + BATCH]])
-            found["inserted"] += len(speculation.settle())
+            found["inserted"] += int(speculation.settle().left)
             if at % EVERY == 0:
                 speculation.punctuate(shift + at - EVERY - job.get("moved", 1_000))
         shift += len(came)

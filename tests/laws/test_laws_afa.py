@@ -47,13 +47,13 @@ class ToldResults:
         self.told = 0
 
     def settle(self) -> None:
-        automaton = self.speculation.automaton
-        for change in self.speculation.settle():
-            node = change.node
-            name = automaton.operands[int(node.state) - automaton.final]
-            result = (name, node.registers, int(change.time), int(node.end), tuple(node.links))
+        automaton, changes = self.speculation.automaton, self.speculation.settle()
+        for at in map(changes.place, range(changes.left)):
+            name = automaton.operands[int(changes.state(at)) - automaton.final]
+            end = int(changes.start(at) + self.speculation.within)
+            result = (name, changes.registers(at), int(changes.time(at)), end, tuple(changes.lineage_of(at)))
             self.told += 1
-            if change.inserted:
+            if changes.inserted(at):
                 assert result not in self.live
                 self.live.add(result)
             else:

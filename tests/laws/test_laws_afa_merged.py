@@ -35,11 +35,12 @@ def told(speculation: Speculation, batches: list[list[Any]]) -> Counter[tuple[An
                     speculation.retract(event.stream, event.time, id, event.row)
                 case Punctuation(time):
                     speculation.punctuate(time)
-        for change in speculation.settle():
-            node = change.node
-            final = int(node.state) - speculation.automaton.final
-            key = (final, node.registers, int(change.time), int(node.trace), tuple(node.links))
-            found[key] += 1 if change.inserted else -1
+        changes = speculation.settle()
+        for at in map(changes.place, range(changes.left)):
+            final = int(changes.state(at)) - speculation.automaton.final
+            lineage = tuple(changes.lineage_of(at))
+            key = (final, changes.registers(at), int(changes.time(at)), int(changes.digest(at)), lineage)
+            found[key] += 1 if changes.inserted(at) else -1
         speculation.check_invariants()
     return +found
 

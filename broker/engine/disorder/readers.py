@@ -121,20 +121,11 @@ class RevisingReaders:
 
     # --- events -------------------------------------------------------------------------------------------------
 
-    def take(self, stream: str, time: int, number: int, row: Row) -> None:
+    def take(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:
         """An event has come; `tell` tells what this changes. O(readers of its stream), and what it changes."""
-        self._give(stream, time, number, number, row)
-
-    def withdraw(self, stream: str, time: int, number: int, row: Row, found: RevisedResults) -> None:
-        """An event is withdrawn. Costs as `take`."""
-        self._take_back(stream, time, number, row)
-        self.tell(found)
-
-    def _give(self, stream: str, time: int, number: int, item: Item, row: Any) -> None:
         for group, at in self.groups.get(stream, ()):
             if group.suspended == NOT_SUSPENDED and not group.has_closed(at, time, row):
-                if not group.touched:
-                    self._touch(group)
+                self._touch(group)
                 try:
                     seen = timed_row(row, time, time) if stream in group.timed else row
                     group.reviser.take(at, time, number, item, seen)
@@ -143,14 +134,15 @@ class RevisingReaders:
 
     def _touch(self, group: RevisingGroup) -> None:
         """Note that something has reached a group: publishers are told before their readers."""
-        group.touched = True
-        heappush(self._touched, (group.rank, group.number, group))
+        if not group.touched:
+            group.touched = True
+            heappush(self._touched, (group.rank, group.number, group))
 
-    def _take_back(self, stream: str, time: int, number: int, row: Any) -> None:
+    def withdraw(self, stream: str, time: int, number: int, row: Any) -> None:
+        """An event is withdrawn. Costs as `take`."""
         for group, at in self.groups.get(stream, ()):
             if group.suspended == NOT_SUSPENDED:
-                if not group.touched:
-                    self._touch(group)
+                self._touch(group)
                 try:
                     group.reviser.retract(at, time, number, row)
                 except Exception as error:
@@ -161,8 +153,7 @@ class RevisingReaders:
         group = reader.group
         if group.suspended != NOT_SUSPENDED:
             return
-        if not group.touched:
-            self._touch(group)
+        self._touch(group)
         try:
             group.reviser.write(reader.place, changed)
         except Exception as error:
@@ -207,10 +198,10 @@ class RevisingReaders:
         assert matched.trace is not None
         number = int(mixed(matched.trace, reader.salt, 0))
         if not inserted:
-            self._take_back(reader.publish, matched.end, number, matched.values)
+            self.withdraw(reader.publish, matched.end, number, matched.values)
             return
         lineage = (number, tuple(contributed(matched)))
-        self._give(reader.publish, matched.end, number, lineage, matched.values)
+        self.take(reader.publish, matched.end, number, lineage, matched.values)
 
     # --- time ---------------------------------------------------------------------------------------------------
 

@@ -178,14 +178,14 @@ class Reordering:
             for i in range(len(times)):
                 passed = (marks.note(name, times[i]) and marks.advance(order)) or passed
                 if times[i] < order.safe + stream.speculation:
-                    self.readers.take(stream.name, times[i], ids[i], rows[i])
+                    self.readers.take(name, times[i], ids[i], ids[i], rows[i])
                 else:
                     order.ahead.add(stream.name, [times[i]], [ids[i]], [starts[i]], [rows[i]], True)
         elif len(times) > 0:
             passed = marks.note(name, newest) and marks.advance(order)  # the latest of them says all
             if read:
                 for i in range(len(times)):
-                    self.readers.take(stream.name, times[i], ids[i], rows[i])
+                    self.readers.take(name, times[i], ids[i], ids[i], rows[i])
         numbers = self.checks.numbers_of(stream)
         if numbers is not None:
             self.checks.numbers[stream.name] = numbers
@@ -237,7 +237,7 @@ class Reordering:
         for event in order.ahead.before(farthest):
             if event.time < safe + (streams[event.stream].speculation or 0):
                 order.ahead.withdraw(event.number)
-                self.readers.take(event.stream, event.time, event.number, event.row)
+                self.readers.take(event.stream, event.time, event.number, event.number, event.row)
 
     def _process(self, order: StreamOrder) -> list[Results | RevisedResults]:
         """Pass the events of an order that are final to the dispatcher, those of one stream after each other as one
@@ -270,7 +270,8 @@ class Reordering:
             raise unknown_event(number)
         found = RevisedResults(self.runtime.result_ids)
         if self.orders.of(event.stream).ahead.withdraw(number) is None:
-            self.readers.withdraw(event.stream, event.time, number, event.row, found)
+            self.readers.withdraw(event.stream, event.time, number, event.row)
+            self.readers.tell(found)
         return JoinedResults([*self.settled(), found])
 
     def _find(self, number: int) -> HeldEvent | None:

@@ -24,12 +24,12 @@ def plans_of(subscriber: Subscriber) -> list[MachinePlan]:
     return [followed(branch.plan(subscriber.literals), lineage) for branch in subscriber.form.branches]
 
 
-def cost_of(plan: MachinePlan) -> str | None:
-    """What an event costs, in words; None if the executor says it itself."""
+def cost_of(plan: MachinePlan) -> list[str]:
+    """What an event costs, as a line; none if the executor says it itself."""
     growth = growth_of(plan.automaton)
     if growth is None:
-        return None
-    return f"it visits each run: {growth}" if not plan.pays else f"{plan.pays}; {growth}"
+        return []
+    return [COST + (f"{plan.pays}; {growth}" if plan.pays else f"it visits each run: {growth}")]
 
 
 def warnings_of_cost(subscriber: Subscriber) -> list[str]:

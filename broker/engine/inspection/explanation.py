@@ -18,7 +18,7 @@ from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import Subscriber, branch_name
-from .costs import COST, cost_of, plans_of
+from .costs import cost_of, plans_of
 
 
 def diagram(catalog: Catalog, program: Program, disorder: Reordering | None = None) -> Graph:
@@ -127,8 +127,7 @@ def sharing(catalog: Catalog, program: Program, disorder: Reordering | None, nam
                 lines.append(f"{place}state {state} is in {counted(others, 'automaton', 'automata')}")
             if subscriber.plan is not None:
                 lines.append(place + decision(plans_of(subscriber)[branch]))
-            cost = cost_of(plans_of(subscriber)[branch])
-            lines += [] if cost is None else [f"{place}{COST}{cost}"]
+            lines += [place + line for line in cost_of(plans_of(subscriber)[branch])]
         elif entered in program.machines.registrations:
             lines += [place + line for line in _of_machine(program, entered)]
     lines += _of_machine(program, name) if name in program.machines.registrations and not lines else []
@@ -151,9 +150,7 @@ def _of_machine(program: Program, name: str) -> list[str]:
 
 
 def _of_plan(known: Known) -> list[str]:
-    cost = cost_of(known.plan)
-    costs = [] if cost is None else [f"{COST}{cost}"]
-    return [decision(known.plan), *costs, *known.plan.explained([known])]
+    return [decision(known.plan), *cost_of(known.plan), *known.plan.explained([known])]
 
 
 def _figures(found: Mapping[str, int]) -> str:
@@ -176,8 +173,7 @@ def explain(catalog: Catalog, program: Program, disorder: Reordering | None = No
         lines.append(f"{counted(before, 'state')} before merging, {after} after")
     for known in _machines(catalog, program, disorder):
         lines += [f"{name}: {decision(plan)}" for name, plan, _ in known[:NAMES_SHOWN]]
-        costs = [(name, cost_of(plan)) for name, plan, _ in known[:NAMES_SHOWN]]
-        lines += [f"{name}: {COST}{cost}" for name, cost in costs if cost is not None]
+        lines += [f"{name}: {cost}" for name, plan, _ in known[:NAMES_SHOWN] for cost in cost_of(plan)]
         lines += known[0].plan.explained(known)
     changed = [(n, s) for n, s in catalog.subscriptions.items() if any(r.counts for r in s.form.rewritings)]
     lines += [f"{name}: {line}" for name, subscriber in changed[:NAMES_SHOWN] for line in rewritings(subscriber)]

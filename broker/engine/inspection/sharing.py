@@ -16,7 +16,7 @@ from ..planner import decision
 from ..program.program import Program
 from ..subscribing.catalog import Catalog
 from ..subscribing.subscriber import branch_name
-from .costs import COST, cost_of, plans_of
+from .costs import cost_of, plans_of
 
 REVISES: Final = "it revises results, as events come in any order"
 
@@ -31,9 +31,7 @@ def sharing(catalog: Catalog, program: Program, name: str) -> list[str]:
             plan = registration.plan
             company = plan.company(registration.matcher.machine)
         found.append(decision(plan) if company is None else company)
-        cost = cost_of(plan)
-        if cost is not None:
-            found.append(f"{COST}{cost}")
+        found += cost_of(plan)
     return found
 
 
@@ -76,8 +74,8 @@ def _seen(catalog: Catalog, program: Program, matcher: Matcher) -> MachineSeen:
     if not entered:  # the first one has left; O(registrations), rarely
         entered = next(name for name, each in known.items() if each.matcher is matcher)
     plan = known[entered].plan
-    company, cost = plan.company(matcher.machine), cost_of(plan)
-    lines = [decision(plan) if company is None else company, *([] if cost is None else [f"{COST}{cost}"])]
+    company = plan.company(matcher.machine)
+    lines = [decision(plan) if company is None else company, *cost_of(plan)]
     name = entered if entered in catalog.subscriptions else entered.rpartition(" ")[0]
     return MachineSeen(name if name in catalog.subscriptions else "", matcher.served, lines)
 

@@ -8,10 +8,12 @@ so that the same question has the same answer everywhere.
 
 from __future__ import annotations
 
-from typing import Final, final
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar, final
 
 from ...events.errors import LimitExceeded
 
+Begun = TypeVar("Begun")
 REASONS_STEPS_MAX: Final = 1_000_000
 """Steps of one answer; the seconds that they take are a broker's to limit."""
 RUNS_FOLLOWED_LEAST: Final = 10
@@ -39,6 +41,14 @@ class ReasonsBudget:
                 f"REASONS_STEPS_MAX: looking for the match takes more than {REASONS_STEPS_MAX:,} steps of partial "
                 "matches; with fewer events it takes less"
             )
+
+    def paid(self, begun: Sequence[Begun]) -> Iterator[Begun]:
+        """Partial matches as long as there are steps left; the others are left out."""
+        for at, each in enumerate(begun):
+            if self.left < 0:
+                self.left_out += len(begun) - at
+                return
+            yield each
 
     def room(self) -> int:
         """How many partial matches may be followed now."""

@@ -7,6 +7,7 @@ that come to the same state and registers are one run, that of the first arcs. N
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
@@ -31,29 +32,18 @@ IGNORING = "the arc {} takes events and changes nothing"
 
 
 @final
+@dataclass(eq=False, slots=True)
 class _Configuration:
     """Where a run is: in a state, or with a `result` if it has come to a final one, whose number that is. `before`:
     where it was before the arc, which has taken `event`, if any. `first`: the first event of the run."""
 
-    __slots__ = ("arc", "before", "event", "first", "registers", "result", "state")
-
-    def __init__(
-        self,
-        state: int,
-        result: int,
-        registers: Row,
-        before: _Configuration | None,
-        arc: Arc | None,
-        event: SeenEvent | None,
-        first: SeenEvent | None,
-    ) -> None:
-        self.state = state
-        self.result = result
-        self.registers = registers
-        self.before = before
-        self.arc = arc
-        self.event = event
-        self.first = first
+    state: int
+    result: int
+    registers: Row
+    before: _Configuration | None
+    arc: Arc | None
+    event: SeenEvent | None
+    first: SeenEvent | None
 
     def moves(self) -> list[_Configuration]:
         """The configurations behind each arc of the run, in their order."""
@@ -242,10 +232,7 @@ class RegisterRuns(Explainer):
         begun = [(part, first) for part in self.probe.partitions() for first in range(len(part))]
         begun = [each for each in begun if question.has_key(each[0][each[1]])]
         begun.sort(key=lambda each: question.first_asked(each[0][each[1]]))
-        for at, (part, first) in enumerate(begun):
-            if self.budget.left < 0:
-                self.budget.left_out += len(begun) - at
-                break
+        for part, first in self.budget.paid(begun):
             found += self._ended(part, first, question)
         return found
 

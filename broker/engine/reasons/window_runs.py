@@ -24,7 +24,6 @@ from .budget import ReasonsBudget
 from .conditions import JudgedCondition, conjuncts, judged, numbers
 from .explaining import Candidate, Explainer, Question
 from .probe import EventProbe
-from .reference_runs import by_failures
 from .steps import Step
 from .told import NEAREST_MAX, Nearest, UntakenEvent, WindowPlace
 
@@ -124,7 +123,8 @@ class WindowRuns(Explainer):
             inside = [begin for begin in begins if begin <= match.start and match.end < begin + clock.size]
             yield from [WindowPlace(clock=(begin, begin + clock.size)) for begin in inside]
             return
-        for attempt in self._attempts(letters, first):
+        for begun in [each for each in self._begun(letters) if each[1] == first]:
+            attempt = self._attempt(letters, *begun)
             body = attempt.body[: upto - first + 1]
             if len(body) == upto - first + 1 and self._is_window(letters, attempt, upto):
                 yield WindowPlace(attempt.part, first, attempt.prefix, body, self.windows.keep)
@@ -178,12 +178,6 @@ class WindowRuns(Explainer):
 
     # --- windows that did not close ---------------------------------------------------------------------------------
 
-    def _attempts(self, letters: Sequence[_Letter], only: int = -1) -> Iterator[_Attempt]:
-        """The windows that each event begins, or one of them, as far as each can go."""
-        for begun in self._begun(letters):
-            if only in (-1, begun[1]):
-                yield self._attempt(letters, *begun)
-
     def _begun(self, letters: Sequence[_Letter]) -> Iterator[tuple[int, int, int, int]]:
         """Where windows begin: the number of the part, of the first event, the state of the prefix before it, and that
         of the body."""
@@ -197,6 +191,7 @@ class WindowRuns(Explainer):
                 prefix = part.prefix[prefix * columns + letter.column]
 
     def _attempt(self, letters: Sequence[_Letter], number: int, first: int, prefix: int, start: int) -> _Attempt:
+        """A window that an event begins, as far as it can go."""
         part, columns = self.windows.parts[number], self.windows.columns
         body = [start]
         for at in range(first, len(letters)):
@@ -223,10 +218,7 @@ class WindowRuns(Explainer):
             if question.has_key(letters[place[1]].event)
         ]
         begun.sort(key=lambda each: question.first_asked(each[0][each[1][1]].event))
-        for at, (letters, place) in enumerate(begun):
-            if self.budget.left < 0:
-                self.budget.left_out += len(begun) - at
-                break
+        for letters, place in self.budget.paid(begun):
             attempt = self._attempt(letters, *place)
             self.budget.spend(len(attempt.body))
             upto = attempt.first + len(attempt.body)
@@ -281,14 +273,15 @@ class WindowRuns(Explainer):
         found: list[UntakenEvent] = []
         for events in self.probe.partitions():
             letters = self._letters(events)
-            for attempt in self._attempts(letters):
+            for begun in self._begun(letters):
+                attempt = self._attempt(letters, *begun)
                 event = events[attempt.first]
                 if len(attempt.body) > 1 or not (question.wants(event) and question.has_key(event)):
                     continue
                 blamed = self._blamed(letters[attempt.first], attempt.part, attempt.body[0])
                 if blamed:
                     found.append(UntakenEvent(tuple(ids(event.item)), "event 1", blamed))
-        return sorted(found, key=by_failures)
+        return found
 
 
 def _term(form: Form) -> Term:

@@ -28,31 +28,19 @@ class ArcLists:
         self.size: i64 = 0
         self.objects: list[All | Computation] = []
 
-    def begin_list(self, count: i64) -> i64:
-        """Begin a list of so many arcs."""
+    def begin_list(self) -> i64:
+        """Begin a list, which begins with the number of its arcs."""
         at = self.size
         self._reserve(at + 1)
-        self.code[at] = count
         self.size = at + 1
         return at
 
-    def fill_move(self, made: Written) -> i64:
-        """Write an arc that takes no event, as a list of one, and return where it is."""
-        at = self.begin_list(1)
-        self.write_arc(made, ALL)
-        return at
-
-    def rewind(self, size: i64, objects: i64) -> None:
-        """Forget what was written since there were so many numbers and objects."""
-        self.size = size
-        del self.objects[objects:]
-
     def write_arc(self, made: Written, held: int) -> bool:
         """Write an arc for events of which these conditions hold; False: it is not for them. O(its operations)."""
-        numbers, rests = made.terms.numbers, made.terms.rests
+        numbers, rests = made.numbers, made.rests
         clauses: i64 = 0
         always = False
-        size = self.size + HEAD + WORDS * len(made.terms.updates)
+        size = self.size + HEAD + WORDS * len(made.updates)
         i: i64
         for i in range(len(rests)):
             if held == ALL or held >> numbers[i] & 1:
@@ -67,9 +55,9 @@ class ArcLists:
         first = self.size
         code[first + TARGET] = made.target
         code[first + LABEL] = made.label
-        code[first + IGNORES] = 1 if made.terms.ignores else 0
+        code[first + IGNORES] = 1 if made.ignores else 0
         code[first + CLAUSES] = 0 if always else clauses
-        code[first + UPDATES] = len(made.terms.updates)
+        code[first + UPDATES] = len(made.updates)
         at = first + HEAD
         if not always:
             for i in range(len(rests)):
@@ -78,7 +66,7 @@ class ArcLists:
                     at += 1
                     for operation in rests[i]:
                         at = self._operation(operation, at)
-        for operation in made.terms.updates:
+        for operation in made.updates:
             at = self._operation(operation, at)
         code[first + LENGTH] = at - first
         self.size = at

@@ -23,7 +23,7 @@ from ..packed import Integers, integers
 from .arc_lists import ArcLists
 from .arena import NodeLayout, unknowns
 from .classes import EventClasses
-from .written import CLAUSES, IGNORES, UPDATES, Written, written
+from .written import CLAUSES, IGNORES, UPDATES, Written
 
 UNKNOWN: Final = -1
 SHARED: Final = 1
@@ -94,7 +94,7 @@ class ArcTable(ArcLists):
             made = known.get(id(arc))
             if made is None:
                 stream = -1 if arc.kind is Kind.EPSILON else self.streams.index(arc.stream)
-                made = written(arc, stream, int(self.final), -1 if labels is None else labels[number], self.layout)
+                made = Written(arc, stream, self.final, -1 if labels is None else labels[number], self.layout)
             if arc.kind is Kind.EPSILON:
                 self.moves[arc.source].append(made)
                 self.moving = True
@@ -180,7 +180,7 @@ class ArcTable(ArcLists):
         stream, held = self.classes.known[klass]
         last = epoch is self.epochs[len(self.epochs) - 1]
         arcs = self._living[state] if last else self._written[state]
-        at = self.begin_list(0)
+        at = self.begin_list()
         count: i64 = 0
         for made in arcs:
             if made.begin <= epoch.begin < made.end and made.stream == stream and self.write_arc(made, held):

@@ -11,19 +11,15 @@ Here: columns and records. Hot. Not here: what is computed with them (nodes), wh
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
 from ....automaton.automaton import Automaton
-from ..packed import Floats, Integers, floats, integers, roomy, roomy_floats
+from ..packed import Floats, Integers, floats, integers, integers_of, lengthened, roomy, roomy_floats
 
-with suppress(ImportError):  # interpreted code works without it
-    from librt.vecs import vec
-
-COMPILED: Final[bool] = not __file__.endswith(".py")
 ROOM: Final = 16  # records for which there is room at first
 START: Final = 0
 ORDER: Final = 1
@@ -36,22 +32,19 @@ OBJECT: Final = 0
 INTEGER: Final = 1
 FLOAT: Final = 2
 
-if not COMPILED:
-    globals()["vec"] = {float: list, i64: list}  # `vec[float](...)` makes a list
-
 
 def zeros(count: i64) -> Integers:
-    return vec[i64]([0] * count)
+    return lengthened(integers(), count)
 
 
 def unknowns(count: i64) -> Integers:
     """A column of -1."""
-    return vec[i64]([-1] * count)
+    return integers_of([-1] * count)
 
 
 def marks(unmarked: i64, marked: i64) -> Integers:
     """A column of zeros and then ones."""
-    return vec[i64]([0] * unmarked + [1] * marked)
+    return integers_of([0] * unmarked + [1] * marked)
 
 
 @final
@@ -125,6 +118,20 @@ class Records:
         self.count = to + count
         return to
 
+    def start(self, at: i64) -> i64:
+        """The time of the first event of the run there."""
+        return self.words[at * self.layout.stride + START]
+
+    def order(self, at: i64) -> i64:
+        return self.words[at * self.layout.stride + ORDER]
+
+    def state(self, at: i64) -> i64:
+        return self.words[at * self.layout.stride + STATE]
+
+    def digest(self, at: i64) -> i64:
+        """The digest of the events that it took."""
+        return self.words[at * self.layout.stride + self.layout.trace]
+
     def registers(self, at: i64) -> Slots:
         """The registers of a record as values."""
         found: list[object] = []
@@ -171,6 +178,20 @@ class Arena(Records):
         super().__init__(layout)
         self.links: Integers = zeros(2 * ROOM)
         self.linked: i64 = 0
+
+    def begin(self, registers: Sequence[Any]) -> i64:
+        """Add a run that has taken nothing, with these registers; return where it is."""
+        at = self.count
+        self.reserve(at + 1)
+        first = at * self.layout.stride
+        i: i64
+        for i in range(self.layout.stride):
+            self.words[first + i] = 0
+        self.words[first + self.layout.link] = NONE
+        for register, value in enumerate(registers):
+            self.store(at, register, value)
+        self.count = at + 1
+        return at
 
     def link(self, before: i64, id: i64) -> i64:
         """A new link to an event. O(1), amortised."""

@@ -1,4 +1,4 @@
-"""The changes of results: copies of the records of nodes, in columns, which become objects when they are read.
+"""The changes of results: copies of the records of nodes, in columns, which become matches when they are read.
 
 Here: collecting changes, and leaving out results that came and went within one batch. Hot. Not here: which results
 change (timeline), reports to subscribers (the host).
@@ -6,45 +6,12 @@ change (timeline), reports to subscribers (the host).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Slots
 from ..packed import Integers, integers, roomy
-from .arena import ORDER, START, STATE, Arena, NodeLayout, Records, taken
-
-
-@final
-class RunNode:
-    """A run. It began with the event at time `start` with number `order`, and lives as long as that event, until `end`.
-
-    `trace` is the digest of the events that it took, `links` are these.
-    """
-
-    __slots__ = ("end", "links", "order", "registers", "start", "state", "trace")
-
-    def __init__(self, start: i64, order: i64, end: i64, state: i64, registers: Slots, trace: i64, links: Any) -> None:
-        self.start = start
-        self.order = order
-        self.end = end
-        self.state = state
-        self.registers = registers
-        self.trace = trace
-        self.links = links
-
-
-@final
-class ResultChange:
-    """A result that was added (`inserted`) or removed: the run, and the time of its last event."""
-
-    __slots__ = ("inserted", "node", "time")
-
-    def __init__(self, inserted: bool, node: RunNode, time: i64) -> None:
-        self.inserted = inserted
-        self.node = node
-        self.time = time
+from .arena import Arena, NodeLayout, Records, taken
 
 
 @final
@@ -56,9 +23,8 @@ class Changes(Records):
     took.
     """
 
-    def __init__(self, layout: NodeLayout, within: i64, expected: i64 = 0) -> None:
+    def __init__(self, layout: NodeLayout, expected: i64 = 0) -> None:
         super().__init__(layout)
-        self.within = within
         self.withdrawn: i64 = 0
         self.times: Integers = integers()
         self.added: Integers = integers()
@@ -86,10 +52,10 @@ class Changes(Records):
 
     # --- settling -----------------------------------------------------------------------------------------------
 
-    def settle(self, arena: Arena, cancelling: bool) -> None:
+    def settle(self, arena: Arena) -> None:
         """Leave out results that came and went. O(1), or O(changes) if some are withdrawn."""
         self.show(arena)
-        if cancelling and 0 < self.withdrawn < self.count:
+        if 0 < self.withdrawn < self.count:
             self._cancel()
 
     def show(self, arena: Arena) -> None:
@@ -108,8 +74,8 @@ class Changes(Records):
         left: dict[tuple[object, ...], int] = {}
         at: i64
         for at in range(self.count):
-            order = self.words[at * self.layout.stride + ORDER]
-            key = (self.time(at), self.start(at), order, self.state(at), self.digest(at), self.registers(at))
+            start, order = self.start(at), self.order(at)
+            key = (self.time(at), start, order, self.state(at), self.digest(at), self.registers(at))
             if left.pop(key, -1) < 0:
                 left[key] = int(at)
         self.picked = list(left.values())
@@ -117,23 +83,6 @@ class Changes(Records):
         self.withdrawn = self.left - sum([self.added[at] for at in self.picked])
 
     # --- reading ------------------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return int(self.left)
-
-    def withdrawals(self) -> int:
-        """How many of them are withdrawals. O(1)."""
-        return int(self.withdrawn)
-
-    def __getitem__(self, index: int) -> ResultChange:
-        """A change as objects. O(registers and lineage). Raises IndexError."""
-        if not 0 <= index < self.left:
-            raise IndexError(index)
-        at = self.place(index)
-        start, order = self.start(at), self.words[at * self.layout.stride + ORDER]
-        end = start + self.within
-        node = RunNode(start, order, end, self.state(at), self.registers(at), self.digest(at), self.lineage_of(at))
-        return ResultChange(self.inserted(at), node, self.time(at))
 
     def inserted(self, at: i64) -> bool:
         """Whether the result at a place was added."""
@@ -143,20 +92,6 @@ class Changes(Records):
         """The time of its last event."""
         return self.times[at]
 
-    def start(self, at: i64) -> i64:
-        """The time of its first event."""
-        return self.words[at * self.layout.stride + START]
-
-    def state(self, at: i64) -> i64:
-        return self.words[at * self.layout.stride + STATE]
-
-    def digest(self, at: i64) -> i64:
-        """The digest of the events that it took."""
-        return self.words[at * self.layout.stride + self.layout.trace]
-
     def lineage_of(self, at: i64) -> list[int]:
         """The ids of the events that it took, in their order. O(events)."""
         return taken(self.links, self.words[at * self.layout.stride + self.layout.link])
-
-    def __iter__(self) -> Iterator[ResultChange]:
-        return iter([self[index] for index in range(self.left)])

@@ -16,7 +16,7 @@ from ....algebra.normal_form import Clause
 from ....algebra.predicate import All, conjunction, holds
 from ....algebra.terms import Attribute, Comparison, Constant, Side
 from ....events.schema import Row
-from ..packed import Floats, Integers, floats, put
+from ..packed import Floats, Integers, floats_of
 from .arena import unknowns
 from .operations import EXACT_MAX
 from .written import Written
@@ -32,9 +32,7 @@ class EventCuts:
 
     def __init__(self, numbers: list[float]) -> None:
         self.count: i64 = len(numbers)
-        self.numbers: Floats = floats()
-        for at, number in enumerate(numbers):
-            self.numbers = put(self.numbers, at, number)
+        self.numbers: Floats = floats_of(numbers)
         self.classes: Integers = unknowns(2 * self.count + 2)
 
     def region(self, value: float) -> i64:
@@ -102,12 +100,12 @@ class EventClasses:
 
     def knows(self, made: Written) -> bool:
         """Number the conditions of an arc on events alone, if all have numbers. O(1), or O(their sizes) once."""
-        if made.terms.numbered != self.numbering:
-            keys = [(int(made.stream), alone) for alone in made.terms.alone]
+        if made.numbered != self.numbering:
+            keys = [(int(made.stream), alone) for alone in made.alone]
             if any(key not in self.numbers for key in keys):
                 return False
-            made.terms.numbers = [self.numbers[key] for key in keys]
-            made.terms.numbered = self.numbering
+            made.numbers = [self.numbers[key] for key in keys]
+            made.numbered = self.numbering
         return True
 
     def number(self, arcs: list[list[Written]]) -> bool:
@@ -118,14 +116,14 @@ class EventClasses:
         self.numbers = {}
         for written in arcs:
             for made in written:
-                made.terms.numbers = []
-                made.terms.numbered = self.numbering
-                for alone in made.terms.alone:
+                made.numbers = []
+                made.numbered = self.numbering
+                for alone in made.alone:
                     number = self.numbers.get((int(made.stream), alone))
                     if number is None:
                         number = self.numbers[(int(made.stream), alone)] = len(self._forms[made.stream])
                         self._forms[made.stream].append(conjunction(tuple([floated(atom) for atom in alone])))
-                    made.terms.numbers.append(number)
+                    made.numbers.append(number)
         if before == self.numbers and self.numbering > 1:
             return False
         self.forget()

@@ -10,10 +10,9 @@ from typing import final
 from mypy_extensions import i64
 
 from ..packed import Integers, roomy
-from .arena import NONE, Arena, zeros
+from .arena import NONE, Arena, Records, zeros
 from .changes import Changes
 from .timeline import Timeline
-from .waiting import WaitingRuns
 
 
 @final
@@ -25,7 +24,7 @@ class Compaction:
         self.arena = arena
         self.moved = moved
         moved.count = 0
-        self.waiting: list[WaitingRuns] = []
+        self.copies: list[Records] = []  # runs that wait, and results
         self._from: i64 = -1  # the block that was moved last, and where it is now
         self._count: i64 = 0
         self._to: i64 = 0
@@ -34,7 +33,7 @@ class Compaction:
     def line(self, timeline: Timeline) -> None:
         """Move the blocks of one timeline. O(its events and nodes)."""
         if timeline.runs is not None and timeline.runs.count > 0:
-            self.waiting.append(timeline.runs)
+            self.copies.append(timeline.runs)
         timeline.kept = self._block(timeline.kept, timeline.cleaned)
         entries = timeline.entries
         i: i64
@@ -58,10 +57,13 @@ class Compaction:
         arena.words, arena.numbers, arena.objects = moved.words, moved.numbers, moved.objects
         arena.count, arena.room = moved.count, moved.room
         moved.words, moved.numbers, moved.objects, moved.room = words, numbers, objects, room
-        self._links(changes)
+        self.copies += [changes, arena]
+        self._links()
+        if changes.left > 0:  # some are shown, and more will be
+            changes.links = arena.links
 
-    def _links(self, changes: Changes) -> None:
-        """Mark the links that nodes and changes lead to, and close the gaps; a link is behind those before it."""
+    def _links(self) -> None:
+        """Mark the links that nodes and copies lead to, and close the gaps; a link is behind those before it."""
         arena = self.arena
         links = arena.links
         moved = self.moved
@@ -72,13 +74,9 @@ class Compaction:
         for i in range(arena.linked):
             places[i] = NONE
         stride, link = arena.layout.stride, arena.layout.link
-        for i in range(arena.count):
-            mark(links, places, arena.words[i * stride + link])
-        for i in range(changes.count):
-            mark(links, places, changes.words[i * stride + link])
-        for runs in self.waiting:
-            for i in range(runs.count):
-                mark(links, places, runs.words[i * stride + link])
+        for records in self.copies:
+            for i in range(records.count):
+                mark(links, places, records.words[i * stride + link])
         kept = zeros(2 * arena.linked)  # changes that are not read yet have the old ones
         to: i64 = 0
         for i in range(arena.linked):
@@ -91,15 +89,9 @@ class Compaction:
             to += 1
         arena.linked = to
         arena.links = kept
-        for i in range(arena.count):
-            relink(arena.words, i * stride + link, places)
-        for i in range(changes.count):
-            relink(changes.words, i * stride + link, places)
-        if changes.left > 0:  # some are shown, and more will be
-            changes.links = kept
-        for runs in self.waiting:
-            for i in range(runs.count):
-                relink(runs.words, i * stride + link, places)
+        for records in self.copies:
+            for i in range(records.count):
+                relink(records.words, i * stride + link, places)
 
 
 def mark(links: Integers, places: Integers, link: i64) -> None:

@@ -22,7 +22,7 @@ from ....automaton.automaton import Arc, Automaton, Kind
 from ....language.marked_literals import number_in
 from .lines import ARCS_MAX, NO_LOOP, first_arcs, line_of, living
 from .merging import Key, merging_key
-from .operations import EXACT_MAX
+from .operations import EXACT_MAX, as_float
 
 # Where the constants are, as bits; those above FINAL are of the second arc, the third one and so on. A unit of one
 # automaton that is of no family is ALONE.
@@ -262,12 +262,6 @@ def _has_text(atom: Comparison) -> bool:
 def _has_lifetime(automaton: Automaton) -> bool:
     within: object = automaton.within
     return is_exact(within, True) and (number_in(within) is not None or as_float(within) > 0)
-
-
-def as_float(value: object) -> float:
-    """The number that a constant is, as a float."""
-    assert isinstance(value, (int, float))
-    return float(value)
 
 
 def as_constant(value: object) -> Literal:

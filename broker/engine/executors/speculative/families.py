@@ -5,7 +5,7 @@ each, the value that the constant was compared with; runs live as long as the lo
 each member whose constants the values satisfy, and whose WITHIN the result has kept.
 
 Here: whose a result is. Not here: the family's automaton (family_automaton), which automata are of one family
-(constants, units), the search for members (limit_table), automata that differ otherwise (merging), who reads results
+(constants, owners), the search for members (limit_table), automata that differ otherwise (merging), who reads results
 (together).
 """
 
@@ -18,12 +18,13 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from ....algebra.computation import Slots
-from ..packed import Floats, floats, floats_of, integers_of, lengthened_floats
+from ..packed import Floats, floats_of, integers_of
 from .arena import FLOAT
 from .changes import Changes
-from .constants import FINAL, LIFETIME, LOOP, Literal, PlacedConstant, RegisterText, as_float
+from .constants import FINAL, LIFETIME, LOOP, Literal, PlacedConstant, RegisterText
 from .family_automaton import family_automaton
 from .limit_table import LimitTable, above
+from .operations import as_float
 
 NONE: Final = -1
 
@@ -51,14 +52,11 @@ class ConstantFamily:
         loop = next((at for at, (each, _) in enumerate(written) if each.loops), NONE)
         self.width: i64 = len(registers) + (0 if loop == NONE else 1)
         by_text: dict[tuple[Literal | None, ...], list[int]] = {}
-        if self._textual == 0:
-            by_text[()] = list(range(len(texts)))
-        else:
-            for member, text in enumerate(texts):
-                key: tuple[Literal | None, ...] = tuple([text.constants[number] for _, number in written])
-                by_text.setdefault(key, []).append(member)
-                if loop != NONE:
-                    by_text.setdefault((*key[:loop], None, *key[loop + 1 :]), []).append(member)
+        for member, text in enumerate(texts):
+            key: tuple[Literal | None, ...] = tuple([text.constants[number] for _, number in written])
+            by_text.setdefault(key, []).append(member)
+            if loop != NONE:
+                by_text.setdefault((*key[:loop], None, *key[loop + 1 :]), []).append(member)
         self._tables = {key: LimitTable(columns, integers_of(members)) for key, members in by_text.items()}
         self._only = self._tables.get(())
         automaton = texts[0].automaton
@@ -145,11 +143,7 @@ def _loosest(place: PlacedConstant, number: int, texts: list[RegisterText]) -> f
 
 def _limits(place: PlacedConstant, number: int, texts: list[RegisterText]) -> Floats:
     """The limits at a place of all texts."""
-    found = lengthened_floats(floats(), len(texts))
-    at: i64
-    for at in range(len(texts)):
-        found[at] = _limit(place, texts[at].constants[number])
-    return found
+    return floats_of([_limit(place, text.constants[number]) for text in texts])
 
 
 def _limit(place: PlacedConstant, constant: Literal) -> float:

@@ -104,7 +104,7 @@ class ResultPage(MatchColumns):
         """The values of a result, without those by which a family tells its members."""
         changes, owners = self.changes, self.owners
         registers = changes.registers(at)
-        family = None if owners.single else owners.families[owners.units[changes.state(at) - owners.final]]
+        family = None if owners.single else owners.units[changes.state(at) - owners.final].family
         return registers if family is None else family.own(registers)
 
     def _number(self, at: i64, registers: Slots) -> int:

@@ -16,29 +16,22 @@ def kept_runs(timeline: Timeline) -> list[list[Any]]:
     """The runs that the first event finds, in the order of their first events: time and number of that, state,
     registers, digest, and the events that the run took. O(runs, and these events)."""
     stepper, arena = timeline.stepper, timeline.arena
-    stride = arena.layout.stride
     found: list[list[Any]] = []
     for at in range(timeline.kept, timeline.kept + timeline.cleaned):
-        if int(arena.words[at * stride + STATE]) not in stepper.waiting:
+        if int(arena.state(at)) not in stepper.table.waiting:
             found.append(_run(timeline, arena, at))
     runs, entries = timeline.runs, timeline.entries
     if runs is not None:
         count = runs.first(entries[0].time, entries[0].order) if len(entries) > 0 else runs.count
         found += [_run(timeline, runs, at) for at in range(count)]
-        found.sort(key=_begun)
+        found.sort(key=lambda run: run[:2])
     return found
 
 
 def _run(timeline: Timeline, records: Records, at: int) -> list[Any]:
-    layout, words = records.layout, records.words
-    first = int(at * layout.stride)
-    ids = taken(timeline.arena.links, words[first + layout.link])
-    numbers = [int(words[first + word]) for word in (START, ORDER, STATE)]
-    return [*numbers, list(records.registers(at)), int(words[first + int(layout.trace)]), ids]
-
-
-def _begun(run: list[Any]) -> tuple[int, int]:
-    return run[0], run[1]
+    ids = taken(timeline.arena.links, records.words[int(at * records.layout.stride + records.layout.link)])
+    start, order, state = int(records.start(at)), int(records.order(at)), int(records.state(at))
+    return [start, order, state, list(records.registers(at)), int(records.digest(at)), ids]
 
 
 def keep_runs(timeline: Timeline, runs: Sequence[Sequence[Any]]) -> None:
@@ -47,7 +40,7 @@ def keep_runs(timeline: Timeline, runs: Sequence[Sequence[Any]]) -> None:
     timeline.kept = arena.count
     waiting: list[Sequence[Any]] = []
     for run in runs:
-        if timeline.runs is not None and run[2] in stepper.waiting:
+        if timeline.runs is not None and run[2] in stepper.table.waiting:
             waiting.append(run)
         else:
             _write(timeline, run)
@@ -64,11 +57,7 @@ def _write(timeline: Timeline, run: Sequence[Any]) -> None:
     start, order, state, registers, trace, ids = run
     arena = timeline.arena
     layout = arena.layout
-    at = arena.count
-    arena.reserve(at + 1)
-    first = at * layout.stride
-    for word in range(layout.stride):
-        arena.words[first + word] = 0
+    first = arena.begin(registers) * layout.stride
     link = NONE
     for number in ids:
         link = int(arena.link(link, number))
@@ -77,6 +66,3 @@ def _write(timeline: Timeline, run: Sequence[Any]) -> None:
     arena.words[first + STATE] = state
     arena.words[first + layout.trace] = trace
     arena.words[first + layout.link] = link
-    for register, value in enumerate(registers):
-        arena.store(at, register, value)
-    arena.count = at + 1

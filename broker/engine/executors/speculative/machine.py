@@ -22,7 +22,7 @@ from ...program.account import MATCH_UNITS, Account
 from ...program.target import Target
 from ..contract import EventExecutor, Input, Member
 from .constants import RegisterText
-from .found import Contributions, LifetimeMatches, RegistersAudience
+from .found import LifetimeMatches, RegistersAudience
 from .owners import RegisterMember
 from .together import RegistersTogether
 
@@ -31,38 +31,26 @@ CLEAN_MIN: Final = 64  # events between two drops of events that nothing needs a
 
 @final
 class RegisterMachine(EventExecutor):
-    """The runs of automata that begin alike. `seen`: the time of the newest event.
-
-    Each member adds to the account what it would have alone.
-    """
+    """The runs of automata that begin alike. `seen`: the time of the newest event."""
 
     def __init__(self, automaton: Automaton, work_max: int, work_earned: int, runs_max: int, room: int) -> None:
         super().__init__(Account(work_max, work_earned, room), inputs_of(automaton))
-        self.work_max = work_max
-        self.work_earned = work_earned
-        self.together = RegistersTogether(runs_max)
-        self.contributions = Contributions(automaton.within)
+        self.together = RegistersTogether(self.account, automaton.within, work_max, work_earned, runs_max)
         self.seen: i64 = -FOREVER
         self._until_clean: i64 = CLEAN_MIN
 
     @property
     def method(self) -> str:
-        kept = "in blocks beside the newest event of each key"
-        return kept if self.together.size() == 1 else f"{kept}, {self.together.described()}"
+        return self.together.described("in blocks beside the newest event of each key")
 
     # --- members ------------------------------------------------------------------------------------------------
 
     def join(self, target: Target, text: RegisterText, number: int) -> RegisterMember:
         """Add a subscription; `number`: -1 for the next one."""
-        if self.together.size() > 0:
-            self.account.widen(self.work_max, self.work_earned)
-        self.contributions.keep(text.within)
-        return self.together.join(target, text, self.together.made if number < 0 else number)
+        return self.together.join(target, text, number)
 
     def leave(self, member: RegisterMember) -> None:
         self.together.leave(member)
-        if self.together.size() > 0:
-            self.account.widen(-self.work_max, -self.work_earned)
 
     def audience(self) -> RegistersAudience:
         return RegistersAudience(dict(self.together.members))
@@ -73,14 +61,9 @@ class RegisterMachine(EventExecutor):
         self, mask: i64, row: Row, time: i64, position: i64, place: i64, stream: i64, item: Item, found: Completions
     ) -> bool:
         source: i64 = int(mask).bit_length() - 1
-        together = self.together
-        number = self.contributions.take(time, item)
-        before = together.work()
         self.seen = time
-        together.take(source, time, position, number, row)
-        together.keep_within(self.account.room)
-        self.account.spend(1 + together.work() - before)
-        if together.found() > 0:
+        self.together.take(source, time, position, item, row)
+        if self.together.found() > 0:
             self._report(found)
         self._until_clean -= 1
         if self._until_clean < 0:
@@ -90,7 +73,7 @@ class RegisterMachine(EventExecutor):
     def _report(self, found: Completions) -> None:
         """Report the results of an event to those whose they are, as places in columns."""
         groups = self.together.groups
-        known = self.contributions.known
+        known = self.together.contributions.known
         if len(groups) == 1:
             group = groups[0]
             page, first, upto = group.show(known)
@@ -114,7 +97,6 @@ class RegisterMachine(EventExecutor):
     def _clean(self, time: i64) -> None:
         """Forget what only late events would need. O(keys with events), at most once in as many events."""
         self.together.punctuate(int(time))
-        self.contributions.clean(int(time))
         self._until_clean = CLEAN_MIN + self.together.keys()
 
     def write(self, member: RegisterMember, changed: ChangedArcs) -> None:
@@ -123,7 +105,6 @@ class RegisterMachine(EventExecutor):
 
     def clear(self) -> None:
         self.together.clear()
-        self.contributions = Contributions(self.contributions.within)
 
     def forget(self, time: i64, position: i64, places: dict[Any, int]) -> int:
         self._clean(time)
@@ -141,12 +122,12 @@ class RegisterMachine(EventExecutor):
         self.together.check_invariants()
 
     def dump(self) -> Any:
-        return [self.together.dump(), int(self.seen), self.contributions.dump(), int(self._until_clean)]
+        return [self.together.dump(), int(self.seen), self.together.contributions.dump(), int(self._until_clean)]
 
     def load(self, data: Any) -> None:
         runs, self.seen, known, self._until_clean = data
         self.together.load(runs)
-        self.contributions.load(known)
+        self.together.contributions.load(known)
 
 
 def inputs_of(automaton: Automaton) -> list[Input]:

@@ -24,8 +24,9 @@ from ...program.target import Outcome, Target
 from ..contract import EventKey, Executor, Input, Member
 from ..machine_plan import Known, MachinePlan, PlanMaker, counted, kept_by
 from ..revising import Reviser
-from .constants import RegisterForm, RegisterText, as_constant, as_float, is_exact, text_of
+from .constants import RegisterForm, RegisterText, as_constant, is_exact, text_of
 from .machine import RegisterMachine, inputs_of
+from .operations import as_float
 from .owners import RegisterMember
 from .reviser import SpeculativeReviser
 

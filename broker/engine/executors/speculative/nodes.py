@@ -13,12 +13,12 @@ from typing import final
 
 from mypy_extensions import i64
 
-from ....algebra.computation import Slots
 from ....automaton.automaton import Automaton
 from ....events.schema import Row
 from ...program.account import Exhausted
 from ..packed import Integers
 from ..trace import mixed
+from .arc_lists import ALL
 from .arcs import UNKNOWN, ArcTable
 from .arena import NONE, ORDER, START, STATE, Arena, marks, unknowns
 from .forms import assign_all, holding
@@ -30,28 +30,18 @@ class BlockStepper:
     """Computes the block of one event.
 
     `made`: the number of nodes so far; `finals`: those of the last block that are results or wait. `within`: how long a
-    run lives. `waiting`: the states whose runs are not copied from block to block; `marked`: by state, whether it is
-    one of these or a result.
+    run lives. `marked`: by state, whether it is a result or waits, so that its runs are not copied from block to block.
 
     Raises Exhausted instead of making more than `runs_max` nodes for one event.
     """
 
-    def __init__(
-        self,
-        table: ArcTable,
-        arena: Arena,
-        automaton: Automaton,
-        within: i64,
-        waiting: list[int],
-        runs_max: i64,
-    ) -> None:
+    def __init__(self, table: ArcTable, arena: Arena, automaton: Automaton, within: i64, runs_max: i64) -> None:
         self.table = table
         self.arena = arena
         self.within = within
-        self.waiting = waiting
         self.runs_max = runs_max
         self.marked: Integers = marks(automaton.final, max(1, len(automaton.operands)))
-        for state in waiting:
+        for state in table.waiting:
             self.marked[state] = 1
         self.latest: Integers = unknowns(len(self.marked))  # by state, where the last node in it was written
         self.made: i64 = 0
@@ -64,19 +54,7 @@ class BlockStepper:
         self.last: i64 = 0  # where the arena ends at most
         self.stride: i64 = arena.layout.stride
         self.trace: i64 = arena.layout.trace
-        self._begin_node(automaton.initial)
-
-    def _begin_node(self, initial: Slots) -> None:
-        """Node 0 is a run that has taken nothing; compaction leaves it where it is."""
-        arena = self.arena
-        arena.reserve(1)
-        i: i64
-        for i in range(arena.layout.stride):
-            arena.words[i] = 0
-        arena.words[arena.layout.link] = NONE
-        for register, value in enumerate(initial):
-            arena.store(0, register, value)
-        arena.count = 1
+        arena.begin(automaton.initial)  # node 0 has taken nothing; compaction leaves it where it is
 
     def block(self, before: i64, upto: i64, row: Row, klass: i64, time: i64, order: i64, id: i64, whole: bool) -> i64:
         """Write the nodes of an event at the end of the arena, and return how many they are. O(nodes x arcs).
@@ -200,9 +178,11 @@ class BlockStepper:
             if state < table.final:
                 for made in table.moves[state]:
                     if made.begin <= self.time < made.end:
-                        size, objects = table.size, len(table.objects)
-                        self._move(at, table.fill_move(made) + 1)
-                        table.rewind(size, objects)
+                        here, objects = table.size, len(table.objects)
+                        table.write_arc(made, ALL)
+                        self._move(at, here)
+                        table.size = here
+                        del table.objects[objects:]
             elif at > node:
                 finals += 1  # no state waits where there are such arcs
             at += 1

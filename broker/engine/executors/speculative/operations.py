@@ -87,9 +87,9 @@ def _condition(layout: NodeLayout, atom: Comparison) -> Operation | None:
         ):
             return _read(layout, EVENT_SCALED, slot, "float", operator, position, 0, factor)
         case Comparison(_, Register(slot, -1, "float"), Constant(value, _)) if _exact(value):
-            return _read(layout, FLOAT_CONSTANT, slot, "float", operator, 0, 0, _float(value))
+            return _read(layout, FLOAT_CONSTANT, slot, "float", operator, 0, 0, as_float(value))
         case Comparison(_, left, Constant(value, _)) if _exact(value) and (found := _sum(left)) is not None:
-            return _read(layout, EVENT_SUM, found[0], "float", operator, found[1], 0, _float(value))
+            return _read(layout, EVENT_SUM, found[0], "float", operator, found[1], 0, as_float(value))
         case Comparison(_, left, Constant(int() as value, "int")) if (counted := _count(left)) is not None:
             return _read(layout, INTEGER_CONSTANT, counted[0], "int", operator, counted[1], value)
     return None
@@ -107,7 +107,8 @@ def _exact(value: object) -> bool:
     return type(value) is float or (type(value) is int and abs(value) <= EXACT_MAX)
 
 
-def _float(value: object) -> float:
+def as_float(value: object) -> float:
+    """The number that a constant is, as a float."""
     assert isinstance(value, int | float)
     return float(value)
 
@@ -171,7 +172,7 @@ def _update(layout: NodeLayout, register: int, term: Term) -> Operation | None:
     if bank == FLOAT:
         match term:
             case Constant(constant, _) if _exact(constant):
-                return Operation((SET_FLOAT, place, bit, 0, 0, 0), _float(constant))
+                return Operation((SET_FLOAT, place, bit, 0, 0, 0), as_float(constant))
             case Attribute(Side.EVENT, position, "float" | "int"):
                 return Operation((FROM_EVENT_FLOAT, place, bit, 0, 0, position))
             case Register(slot, -1, "float") if layout.banks[slot] == FLOAT:

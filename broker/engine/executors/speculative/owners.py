@@ -1,10 +1,13 @@
-"""Whose a result is: members of merged units, by the final state that a run has reached.
+"""Whose a result is: units are the automata of one machine that run as one automaton, as a family or alone, and each
+final state that a run can reach is one unit's.
 
-Here: these members. Not here: how members come together (together), results as matches (found).
+Here: members, which of them are of one unit, and whose a result is. Not here: where automata may differ (constants),
+whose a result of a family is (families), units that run together (together), results as matches (found).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 from mypy_extensions import i64
@@ -13,7 +16,7 @@ from ....automaton.automaton import Automaton
 from ...program.target import Target
 from ..contract import Member
 from .changes import Changes
-from .constants import RegisterText, text_of
+from .constants import ALONE, RegisterForm, RegisterText, bits, text_of
 from .families import ConstantFamily
 
 
@@ -34,31 +37,70 @@ class RegisterMember(Member):
 
 
 @final
-class ResultOwners:
-    """The units of one automaton; immutable. `final`: its first result. `owners`: for each of its results the number of
-    the unit that it is from, and which result it is there. By unit: `families`; `each`: its members; `finals`: the
-    first result of its own automaton. `lives`: members may have a WITHIN of their own."""
+class Unit:
+    """`places`: where the constants of its members' automata are. Once it runs, `family` is theirs, if they are one,
+    and `states` says of each state of its automaton which one it is among units together."""
 
-    def __init__(
-        self, final: int, owners: list[tuple[int, int]], families: list[ConstantFamily | None],
-        each: list[list[RegisterMember]], finals: list[int],
-    ) -> None:  # fmt: skip
+    def __init__(self, places: int, members: list[RegisterMember]) -> None:
+        self.places = places
+        self.members = members
+        self.family: ConstantFamily | None = None
+        self.states: list[int] = []
+
+    def automaton(self) -> Automaton:
+        """The automaton as which its members run. O(1), and once O(members log members)."""
+        if self.places == ALONE:
+            return self.members[0].text.automaton
+        if self.family is None:
+            self.family = ConstantFamily([member.text for member in self.members], self.places)
+        return self.family.automaton
+
+
+def units_of(members: Sequence[RegisterMember]) -> list[Unit]:
+    """Families of two or more members, and the others alone, in the order of the members. O(members x constants)."""
+    forms: dict[RegisterForm, list[RegisterMember]] = {}
+    for member in members:
+        forms.setdefault(member.text.form, []).append(member)
+    units: list[Unit] = []
+    for form, alike in forms.items():
+        if form.places != ALONE and len(alike) > 1:
+            units.append(Unit(_where(form, alike), alike))
+        else:
+            units += [Unit(ALONE, [member]) for member in alike]
+    return sorted(units, key=lambda unit: unit.members[0].number)
+
+
+def _where(form: RegisterForm, members: Sequence[RegisterMember]) -> int:
+    """Where texts of a form differ, of the places where they may. At the first one, if they are equal."""
+    first = members[0].text.constants
+    differ = 0
+    for number, constant in enumerate(form.constants):
+        if any(member.text.constants[number] != first[number] for member in members):
+            differ |= constant.place
+    return differ or bits(form.places)[0]
+
+
+@final
+class ResultOwners:
+    """The units of one automaton; immutable. `final`: its first result. By result: `units`, whose it is, and `states`,
+    which one it is in the automaton of that. `single`: each result is one member's; `lives`: members may have a WITHIN
+    of their own."""
+
+    def __init__(self, final: int, units: list[Unit], owners: list[tuple[int, int]]) -> None:
+        """`owners`: for each result the number of the unit, and which result it is there."""
         self.final = final
-        self.families = families
-        self.each = each
-        self.units = [unit for unit, _ in owners]
-        self.states = [finals[unit] + own for unit, own in owners]
-        self.single = all(family is None for family in families)  # each result is one member's
-        self.lives = any(family is not None and family.lives for family in families)
+        self.units = [units[number] for number, _ in owners]
+        self.states = [unit.automaton().final + own for unit, (_, own) in zip(self.units, owners)]
+        self.single = all(unit.family is None for unit in units)
+        self.lives = any(unit.family is not None and unit.family.lives for unit in units)
 
     def members(self, changes: Changes, at: i64) -> list[RegisterMember]:
         """Whose the result at a place is. O(log members), and these."""
         unit = self.units[changes.state(at) - self.final]
-        family = self.families[unit]
-        members = self.each[unit]
+        family, members = unit.family, unit.members
         return members if family is None else [members[number] for number in family.completed(changes, at)]
 
     def count(self, changes: Changes, at: i64) -> int:
         """How many members have the result at a place. Costs as `members`."""
-        family = self.families[self.units[changes.state(at) - self.final]]
+        family = self.units[changes.state(at) - self.final].family
         return 1 if family is None else len(family.completed(changes, at))

@@ -20,41 +20,33 @@ from ...program.account import MATCH_UNITS, Account
 from ...program.target import Outcome, Target
 from ..revising import Reviser, Revision
 from .constants import text_of
-from .found import Contributions, LifetimeMatches
+from .found import LifetimeMatches
 from .together import RegistersTogether
 
 
 @final
 class SpeculativeReviser(Reviser):
-    """The runs of its members. Each member adds to the account what it would have alone."""
+    """The runs of its members."""
 
     def __init__(
         self, outcome: Outcome, within: int | None, work_max: int, work_earned: int, runs_max: int, room: int
     ) -> None:
         self.account = Account(work_max, work_earned, room)
         self.target = Target(outcome, None)
-        self.work_max = work_max
-        self.work_earned = work_earned
-        self.together = RegistersTogether(runs_max)
-        self.contributions = Contributions(within)
+        self.together = RegistersTogether(self.account, within, work_max, work_earned, runs_max)
 
     @property
     def method(self) -> str:
         kept = "in blocks beside the events of each key, which late events and withdrawals repair"
-        return kept if self.together.size() == 1 else f"{kept}, {self.together.described()}"
+        return self.together.described(kept)
 
     # --- members ------------------------------------------------------------------------------------------------
 
     def join(self, automaton: Automaton, number: int) -> int:
-        if self.together.size() > 0:
-            self.account.widen(self.work_max, self.work_earned)
-        self.contributions.keep(automaton.within)
-        number = self.together.made if number < 0 else number
         return self.together.join(self.target, text_of(automaton), number).number
 
     def leave(self, number: int) -> None:
         self.together.leave(self.together.members[number])
-        self.account.widen(-self.work_max, -self.work_earned)
 
     def begun(self) -> bool:
         return self.together.begun
@@ -62,23 +54,15 @@ class SpeculativeReviser(Reviser):
     # --- events -------------------------------------------------------------------------------------------------
 
     def take(self, stream: i64, time: i64, number: i64, item: Item, row: Row) -> None:
-        together = self.together
-        self.contributions.take(time, item)
-        before = together.work()
         self.account.earn()
-        together.take(stream, time, number, number, row)
-        together.keep_within(self.account.room)
-        self.account.spend(1 + together.work() - before)
+        self.together.take(stream, time, number, item, row)
 
     def retract(self, stream: i64, time: i64, number: i64, row: Row) -> None:
-        before = self.together.work()
         self.account.earn()
         self.together.retract(stream, time, number, row)
-        self.account.spend(1 + self.together.work() - before)
 
     def punctuate(self, time: int) -> None:
         self.together.punctuate(time)
-        self.contributions.clean(time)
 
     def punctuate_key(self, key: Row, time: int) -> None:
         self.together.punctuate_key(key, time)
@@ -90,13 +74,13 @@ class SpeculativeReviser(Reviser):
 
     def settled(self, number: int, time: int) -> Any:
         runs = self.together.settled(self.together.members[number], time)
-        return None if runs is None else [runs, time - 1, self.contributions.dump(), 0]
+        return None if runs is None else [runs, time - 1, self.together.contributions.dump(), 0]
 
     def settle(self) -> list[tuple[int, Revision]]:
         found: list[tuple[int, Revision]] = []
         for group in self.together.groups:
             if group.speculation.changes.count > 0:
-                page, own = group.settle(self.contributions.known)
+                page, own = group.settle(self.together.contributions.known)
                 for member, at in own:
                     revision: Revision = (page.changes.inserted(at), LifetimeMatches(page.of(member), [at]))
                     found.append((member.number, revision))
@@ -118,9 +102,9 @@ class SpeculativeReviser(Reviser):
         self.together.check_invariants()
 
     def dump(self) -> Any:
-        return [self.together.dump(), int(self.account.left), self.contributions.dump()]
+        return [self.together.dump(), int(self.account.left), self.together.contributions.dump()]
 
     def load(self, data: Any) -> None:
         runs, self.account.left, known = data
         self.together.load(runs)
-        self.contributions.load(known)
+        self.together.contributions.load(known)

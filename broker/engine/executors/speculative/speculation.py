@@ -17,7 +17,7 @@ from ....events.instant import FOREVER
 from ....events.schema import Row
 from ...program.account import UNLIMITED
 from .arcs import ArcTable
-from .arena import START, STATE, Arena, NodeLayout, Records
+from .arena import Arena, NodeLayout, Records
 from .changes import Changes
 from .compaction import Compaction
 from .entries import TimelineEntry
@@ -33,14 +33,13 @@ SLACK: Final = 256  # nodes beyond three times the live ones, at which the arena
 
 
 class SpeculationSwitches(NamedTuple):
-    """For comparison: `sharing` of blocks by events that every run ignores, `cancelling` of results that come and go
-    within a batch, `waiting`: states that ignore keep their runs apart, `cutting`: classes of events are looked up by
-    regions. `slack`: how many nodes are wasted, at most, beyond those that are there. `classes_max`: how many classes
-    of events are known, or twice those of the stored ones; 0: as the number of states says.
+    """For comparison: `sharing` of blocks by events that every run ignores, `waiting`: states that ignore keep their
+    runs apart, `cutting`: classes of events are looked up by regions. `slack`: how many nodes are wasted, at most,
+    beyond those that are there. `classes_max`: how many classes of events are known, or twice those of the stored ones;
+    0: as the number of states says.
     """
 
     sharing: bool = True
-    cancelling: bool = True
     waiting: bool = True
     cutting: bool = True
     slack: int = SLACK
@@ -68,7 +67,6 @@ class Speculation:
     ) -> None:
         self.automaton = automaton
         self.sharing = switches.sharing
-        self.cancelling = switches.cancelling
         self.layout = NodeLayout(automaton)
         self.arena = Arena(self.layout)
         self._spare = Arena(self.layout)
@@ -77,15 +75,14 @@ class Speculation:
         self.within: i64 = FOREVER if automaton.within is None else automaton.within
         states = wait_states(automaton, self.layout) if switches.waiting else []
         self.table.waiting = states
-        self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, states, runs_max)
+        self.stepper = BlockStepper(self.table, self.arena, automaton, self.within, runs_max)
         self.visits: Visits | None = Visits(self.stepper) if len(states) > 0 else None
         self.timelines: dict[Row, Timeline] = {}
-        self.changes = Changes(self.layout, self.within)
+        self.changes = Changes(self.layout)
         self.newest: i64 = -FOREVER
         self.promised: i64 = -FOREVER
         self.slack: i64 = switches.slack
         self.full = self.full_links = self.slack
-        self._unchanged = Changes(self.layout, self.within)
         self._keys: list[tuple[int, ...]] = [source.key for source in automaton.sources]
         self._alone: Timeline | None = None  # of the only key, where there is no BY
         self.passed: i64 = 0
@@ -225,7 +222,6 @@ class Speculation:
         kept = [(timeline, kept_runs(timeline)) for timeline in self.timelines.values()]
         for state in self.table.stop_waiting():
             self.stepper.marked[state] = 0
-        self.stepper.waiting = []
         self.visits = None
         for timeline, runs in kept:
             timeline.runs = timeline.visits = None
@@ -237,37 +233,26 @@ class Speculation:
     def settle(self) -> Changes:
         """The changes of results since the last call, without results that came and went in between. O(changes)."""
         changes = self.changes
-        if changes.count == 0:
-            return self._unchanged
-        changes.settle(self.arena, self.cancelling)
+        changes.settle(self.arena)
         self.turn()
         return changes
 
     def turn(self) -> None:
         """Collect further changes apart from those so far."""
-        self.changes = Changes(self.layout, self.within, self.changes.count)
+        self.changes = Changes(self.layout, self.changes.count)
 
     def waiting_runs(self, now: int) -> Iterator[tuple[Row, int, int, Slots]]:
         """The runs that an event at the newest time, or at `now` if that is later, may find: key, state, time of the
         first event, registers."""
         oldest = max(now, int(self.newest)) - int(self.within)
         for key, timeline in self.timelines.items():
-            runs = timeline.runs
-            found = self._found(self.arena, timeline.newest_nodes(), oldest)
-            if runs is not None:
-                found += self._found(runs, runs.endless(), oldest)
-            for state, begun, registers in found:
-                yield key, state, begun, registers
-
-    def _found(self, records: Records, nodes: list[int], oldest: int) -> list[tuple[int, int, Slots]]:
-        """State, time of the first event and registers of those of these records whose first event is later."""
-        words, stride = records.words, records.layout.stride
-        found: list[tuple[int, int, Slots]] = []
-        for node in nodes:
-            at = int(node * stride)
-            if words[at + STATE] > 0 and words[at + START] > oldest:
-                found.append((int(words[at + STATE]), int(words[at + START]), records.registers(node)))
-        return found
+            found: list[tuple[Records, int]] = [(self.arena, node) for node in timeline.newest_nodes()]
+            if timeline.runs is not None:
+                found += [(timeline.runs, at) for at in timeline.runs.endless()]
+            for records, at in found:
+                state, begun = int(records.state(at)), int(records.start(at))
+                if state > 0 and begun > oldest:
+                    yield key, state, begun, records.registers(at)
 
     def statistics(self) -> dict[str, int]:
         lines = list(self.timelines.values())

@@ -56,7 +56,7 @@ class Timeline:
         if self.runs is not None and self.visits is not None:
             self.visits.event(self.runs, entries, at, changes, True)
         if entry.finals > 0:
-            self._tell_all(entry, at, True, changes)
+            self._differ(entry.first, entry.count, 0, 0, True, at, changes)
         if at < n:
             self.repair(at + 1, entry.time, entry.order, changes)
 
@@ -66,7 +66,7 @@ class Timeline:
         if self.runs is not None and self.visits is not None:
             self.visits.event(self.runs, self.entries, at, changes, False)
         if entry.finals > 0:
-            self._tell_all(entry, at, False, changes)
+            self._differ(entry.first, entry.count, 0, 0, False, at, changes)
         del self.entries[at]
         self.repair(at, entry.time, entry.order, changes)
 
@@ -90,44 +90,42 @@ class Timeline:
     def repair(self, at: i64, time: i64, order: i64, changes: Changes) -> None:
         """Compute the blocks from there on again, for runs begun by that event or earlier, until one is unchanged."""
         entries = self.entries
-        arena = self.arena
         n: i64 = len(entries)
         while at < n:
             entry = entries[at]
             self.visited += 1
-            upto = self._begun_upto(entry.first, entry.count, time, order)
             before, count = self._before(at)
             count = self._begun_upto(before, count, time, order)
-            first = arena.count
             made: i64 = 0
             if count > 0:
                 made = self._step(entry, before, count, False)
-            if self._equal(entry.first, upto, first, made):
-                arena.count = first
+            upto = self._begun_upto(entry.first, entry.count, time, order)
+            if not self._exchange(at, upto, made, changes):
                 return
-            self._replace(at, upto, first, made, changes)
             at += 1
 
     def renew(self, first: i64, upto: i64, changes: Changes) -> None:
         """Compute the blocks of these events, whose arcs have changed, again, and later ones until one is unchanged."""
         entries = self.entries
-        arena = self.arena
         n: i64 = len(entries)
         at = first
-        same = True
-        while at < n:
-            if same and at >= upto:
-                return
+        changed = False
+        while at < n and (changed or at < upto):
             entry = entries[at]
             before, count = self._before(at)
             made = self._step(entry, before, count, True)
-            begun = arena.count - made
-            same = self._equal(entry.first, entry.count, begun, made)
-            if same:
-                arena.count = begun
-            else:
-                self._replace(at, entry.count, begun, made, changes)
+            changed = self._exchange(at, entry.count, made, changes)
             at += 1
+
+    def _exchange(self, at: i64, upto: i64, made: i64, changes: Changes) -> bool:
+        """Exchange the first `upto` nodes of a block for the newest `made` nodes, unless these are equal."""
+        arena = self.arena
+        first = arena.count - made
+        if self._equal(self.entries[at].first, upto, first, made):
+            arena.count = first
+            return False
+        self._replace(at, upto, first, made, changes)
+        return True
 
     def _replace(self, at: i64, upto: i64, first: i64, made: i64, changes: Changes) -> None:
         """Exchange the first `upto` nodes of a block for those that were made, `made` nodes from `first` on."""
@@ -146,14 +144,8 @@ class Timeline:
 
     def _make(self, at: i64, entry: TimelineEntry) -> None:
         """Compute the block of an event that is inserted there."""
-        before: i64
-        count: i64
-        finals: i64
-        if at > 0:
-            previous = self.entries[at - 1]
-            before, count, finals = previous.first, previous.count, previous.finals
-        else:
-            before, count, finals = self.kept, self.cleaned, self.ended
+        before, count = self._before(at)
+        finals = self.entries[at - 1].finals if at > 0 else self.ended
         stepper = self.stepper
         if finals == 0 and self.sharing:
             table = stepper.table
@@ -222,14 +214,6 @@ class Timeline:
                 found += 1
         return found
 
-    def _tell_all(self, entry: TimelineEntry, at: i64, inserted: bool, changes: Changes) -> None:
-        stride = self.arena.layout.stride
-        marked = self.stepper.marked
-        i: i64
-        for i in range(entry.first, entry.first + entry.count):
-            if marked[self.arena.words[i * stride + STATE]] == 1:
-                self._tell(i, at, inserted, changes)
-
     def _tell(self, node: i64, at: i64, inserted: bool, changes: Changes) -> None:
         """A result of the event there, or a run that waits since then, is there or not any more."""
         arena = self.arena
@@ -296,15 +280,8 @@ class Timeline:
             runs.clean(time, self.stepper.within)
             if runs.count > 0:
                 return False
-        words = self.arena.words
-        stride = self.arena.layout.stride
-        marked = self.stepper.marked
-        within = self.stepper.within
-        i: i64
-        for i in range(self.kept, self.kept + self.cleaned):
-            if words[i * stride] + within > time and marked[words[i * stride + STATE]] == 0:
-                return False
-        return True
+        words, stride, within = self.arena.words, self.arena.layout.stride, self.stepper.within
+        return not any(words[i * stride + START] + within > time for i in self.newest_nodes())
 
     def check_invariants(self) -> None:
         marked = self.stepper.marked

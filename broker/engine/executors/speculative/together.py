@@ -4,30 +4,28 @@ A unit is one automaton, or a family of them that differ in a constant. The unit
 automaton, of which each final state is one unit's. Members that leave, or whose arcs change, take their runs along, and
 the others never see that.
 
-Here: members, their groups, and whose a result is. Not here: units (units), merging (merging), runs (speculation), the
+Here: members, their groups, and whose a result is. Not here: units (owners), merging (merging), runs (speculation), the
 contracts of machines (machine, reviser).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final, final
 
 from mypy_extensions import i64
 
 from ....automaton.arc_updates import ChangedArcs
 from ....events.schema import Row
-from ...matches.sources import WaitingRun
-from ...program.account import Full
+from ...matches.sources import Item, WaitingRun
+from ...program.account import Account, Full
 from ...program.target import Target
 from .constants import ALONE, RegisterText, bits
-from .families import ConstantFamily
-from .found import KnownEvents, ResultPage
+from .found import Contributions, KnownEvents, ResultPage
 from .merging import Key, merged, merging_key
-from .owners import RegisterMember, ResultOwners
+from .owners import RegisterMember, ResultOwners, Unit, units_of
 from .saving import dump, dump_settled, load
 from .speculation import Speculation
-from .units import Unit, common_of, family_of, units_of
 
 SHOWN_MAX: Final = 128  # results that lie together, so that somebody who keeps one keeps them
 
@@ -36,28 +34,24 @@ SHOWN_MAX: Final = 128  # results that lie together, so that somebody who keeps 
 class MergedUnits:
     """The runs of units that are merged."""
 
-    def __init__(
-        self, units: Sequence[Unit], runs_max: int, families: list[ConstantFamily | None] | None = None
-    ) -> None:
-        """`families`: those of the units, if they are known."""
-        self.units = list(units)
+    def __init__(self, units: list[Unit], runs_max: int) -> None:
+        self.units = units
         self.runs_max = runs_max
-        self.families = [family_of(unit) for unit in units] if families is None else families
-        automata = [common_of(unit, family) for unit, family in zip(units, self.families)]
+        automata = [unit.automaton() for unit in units]
         self.gone: set[int] = set()
-        self.count = sum(len(members) for _, members in units)
+        self.count = sum(len(unit.members) for unit in units)
         self.within = automata[0].within  # they have that in common
         if len(automata) == 1:  # its states keep their numbers, so that arcs may come that lead to others
             owners = [(0, operand) for operand in range(len(automata[0].operands))]
-            self.places = [list(range(len(automata[0].states)))]
+            places = [list(range(len(automata[0].states)))]
             self.speculation = Speculation(automata[0], runs_max * self.count)
         else:
             whole = merged(automata)
-            owners, self.places = whole.owners, whole.places
+            owners, places = whole.owners, whole.places
             self.speculation = Speculation(whole.automaton, runs_max * self.count, labels=whole.labels)
-        finals = [automaton.final for automaton in automata]
-        each = [members for _, members in self.units]
-        self.owners = ResultOwners(self.speculation.automaton.final, owners, self.families, each, finals)
+        for unit, states in zip(units, places):
+            unit.states = states
+        self.owners = ResultOwners(self.speculation.automaton.final, units, owners)
         self.page: ResultPage | None = None  # of the results that were shown last
         self.shown: i64 = 0  # changes that were shown
 
@@ -93,13 +87,12 @@ class MergedUnits:
             return int(upto - first)
         amount = 0
         at: i64
-        if len(self.gone) == 0:
-            for at in range(first, upto):
-                amount += self.owners.count(page.changes, at)
-            return amount
         for at in range(first, upto):
-            owners = self.owners.members(page.changes, at)
-            amount += len([1 for member in owners if member.number not in self.gone])
+            if len(self.gone) == 0:
+                amount += self.owners.count(page.changes, at)
+            else:
+                owners = self.owners.members(page.changes, at)
+                amount += len([1 for member in owners if member.number not in self.gone])
         return amount
 
     def without(self, gone: RegisterMember) -> MergedUnits | None:
@@ -113,52 +106,49 @@ class MergedUnits:
     def restricted(self) -> MergedUnits:
         """The same group, of those who are left. O(runs, and events that are not final)."""
         units: list[Unit] = []
-        for place, members in self.units:
-            kept = [member for member in members if member.number not in self.gone]
+        for unit in self.units:
+            kept = [member for member in unit.members if member.number not in self.gone]
             if kept:
-                units.append((place, kept))
-        rest = MergedUnits(units, self.runs_max)
-        self._pass(rest)
-        return rest
+                units.append(Unit(unit.places, kept))
+        return self._pass(MergedUnits(units, self.runs_max))
 
     def apart(self, member: RegisterMember) -> MergedUnits:
         """A group of one member with its runs. Costs as `restricted`."""
-        alone = MergedUnits([(ALONE, [member])], self.runs_max)
-        self._pass(alone)
-        return alone
+        return self._pass(MergedUnits([Unit(ALONE, [member])], self.runs_max))
 
-    def _pass(self, other: MergedUnits) -> None:
+    def _pass(self, other: MergedUnits) -> MergedUnits:
         """Let another group of some of the members have their runs."""
         newest, promised, timelines, swept = dump(self.speculation)
         passed = [[key, other.own_nodes(self, nodes), entries] for key, nodes, entries in timelines]
         load(other.speculation, [newest, promised, passed, swept])
         other.speculation.settle()  # what is found again was reported
+        return other
 
     def own_nodes(self, before: MergedUnits, nodes: list[list[Any]]) -> list[list[Any]]:
         """The saved runs of another group that are of units here, in the states that they have here."""
-        states: list[tuple[int, int, dict[int, int], list[int]]] = []
-        for at, (_, members) in enumerate(self.units):
-            was = next(i for i, (_, those) in enumerate(before.units) if members[0] in those)
+        states: list[tuple[Unit, Unit, dict[int, int], list[int]]] = []
+        for unit in self.units:
+            was = next(each for each in before.units if unit.members[0] in each.members)
             to: dict[int, int] = {}
-            for state, whole in zip(before.places[was], self.places[at]):
+            for state, whole in zip(was.states, unit.states):
                 to.setdefault(state, whole)  # states that no run reaches are behind the start
-            own = {member.number for member in members}
-            numbers = [number for number, member in enumerate(before.units[was][1]) if member.number in own]
-            states.append((at, was, to, numbers))
+            own = {member.number for member in unit.members}
+            numbers = [number for number, member in enumerate(was.members) if member.number in own]
+            states.append((unit, was, to, numbers))
         found: list[list[Any]] = []
         for start, order, state, registers, trace, taken in nodes:
             seen: set[int] = set()
-            for at, was, to, numbers in states:
+            for unit, was, to, numbers in states:
                 mine = to.get(state)
                 if mine is None or mine in seen:
                     continue
-                family = before.families[was]
+                family = was.family
                 kept = tuple(registers)  # saved, they are a list
-                if family is not None and state != 0:
-                    if not any(family.may_be(number, kept, 0) for number in numbers):
+                if family is not None:
+                    if state != 0 and not any(family.may_be(number, kept, 0) for number in numbers):
                         continue
-                if family is not None and self.families[at] is None:
-                    kept = family.own(kept)
+                    if unit.family is None:
+                        kept = family.own(kept)
                 seen.add(mine)
                 found.append([start, order, mine, list(kept), trace, taken])
         return found
@@ -166,9 +156,15 @@ class MergedUnits:
 
 @final
 class RegistersTogether:
-    """All members of a machine. Groups are made when the first event comes: until then members may join and change."""
+    """All members of a machine. Groups are made when the first event comes: until then members may join and change.
 
-    def __init__(self, runs_max: int) -> None:
+    Each member adds to the account what it would have alone."""
+
+    def __init__(self, account: Account, within: int | None, work_max: int, work_earned: int, runs_max: int) -> None:
+        self.account = account
+        self.contributions = Contributions(within)
+        self.work_max = work_max
+        self.work_earned = work_earned
         self.runs_max = runs_max
         self.members: dict[int, RegisterMember] = {}
         self.groups: list[MergedUnits] = []
@@ -176,8 +172,12 @@ class RegistersTogether:
         self.made = 0
 
     def join(self, target: Target, text: RegisterText, number: int) -> RegisterMember:
-        """Add a member, before the first event."""
+        """Add a member, before the first event; `number`: -1 for the next one."""
         assert not self.begun
+        if self.members:
+            self.account.widen(self.work_max, self.work_earned)
+        self.contributions.keep(text.within)
+        number = self.made if number < 0 else number
         member = self.members[number] = RegisterMember(target, text, number)
         self.made = max(self.made, number + 1)
         return member
@@ -188,11 +188,13 @@ class RegistersTogether:
         if self.begun:
             at = self._place(member)
             self._put(at, self.groups[at].without(member))
+        if self.members:
+            self.account.widen(-self.work_max, -self.work_earned)
 
     def _place(self, member: RegisterMember) -> int:
         """Where the group of a member is."""
         for at, group in enumerate(self.groups):
-            if member.number not in group.gone and any(member in members for _, members in group.units):
+            if member.number not in group.gone and any(member in unit.members for unit in group.units):
                 return at
         raise AssertionError("each member is in a group")
 
@@ -202,20 +204,18 @@ class RegistersTogether:
         else:
             self.groups[at] = group
 
-    def size(self) -> int:
-        """The number of members."""
-        return len(self.members)
-
-    def described(self) -> str:
-        """How members run together, for people."""
+    def described(self, kept: str) -> str:
+        """How runs are `kept`, and how members run together, for people."""
+        if len(self.members) == 1:
+            return kept
         units = units_of(list(self.members.values())) if not self.begun else [u for g in self.groups for u in g.units]
-        families = [members for place, members in units if place != ALONE]
-        text = f"as one with {self.size() - 1} others that begin alike"
+        families = [len(unit.members) for unit in units if unit.places != ALONE]
+        text = f"{kept}, as one with {len(self.members) - 1} others that begin alike"
         if not families:
             return text
-        most = max(len(bits(place)) for place, _ in units)
+        most = max(len(bits(unit.places)) for unit in units)
         differ = {1: "one constant", 2: "two constants"}.get(most, f"{most} constants")
-        return f"{text}; {sum(map(len, families))} of them differ in {differ} only and share all states"
+        return f"{text}; {sum(families)} of them differ in {differ} only and share all states"
 
     def begin(self) -> None:
         """Make the groups. O(arcs)."""
@@ -223,34 +223,39 @@ class RegistersTogether:
             return
         self.begun = True
         units = units_of(list(self.members.values()))
-        by_key: dict[Key, tuple[list[Unit], list[ConstantFamily | None]]] = {}
+        by_key: dict[Key, list[Unit]] = {}
         for unit in units:
-            family = family_of(unit)
-            key: Key = () if len(units) == 1 else merging_key(common_of(unit, family))
-            together, families = by_key.setdefault(key, ([], []))
-            together.append(unit)
-            families.append(family)
-        self.groups = [MergedUnits(each, self.runs_max, families) for each, families in by_key.values()]
+            key: Key = () if len(units) == 1 else merging_key(unit.automaton())
+            by_key.setdefault(key, []).append(unit)
+        self.groups = [MergedUnits(each, self.runs_max) for each in by_key.values()]
 
     def clear(self) -> None:
         """Forget all runs."""
+        self.contributions = Contributions(self.contributions.within)
         self.groups = []
         self.begun = False
 
-    def take(self, stream: i64, time: i64, order: i64, id: i64, row: Row) -> None:
+    def take(self, stream: i64, time: i64, order: i64, item: Item, row: Row) -> None:
         """Process an event. Costs as one for each group."""
+        number = self.contributions.take(time, item)
+        before = self.work()
         if not self.begun:
             self.begin()
         for group in self.groups:
-            group.speculation.take(stream, time, order, id, row)
+            group.speculation.take(stream, time, order, number, row)
+        self.keep_within(self.account.room)
+        self.account.spend(1 + self.work() - before)
 
     def retract(self, stream: i64, time: i64, order: i64, row: Row) -> None:
+        before = self.work()
         for group in self.groups:
             group.speculation.retract(stream, time, order, row)
+        self.account.spend(1 + self.work() - before)
 
     def punctuate(self, time: int) -> None:
         for group in self.groups:
             group.speculation.punctuate(time)
+        self.contributions.clean(time)
 
     def punctuate_key(self, key: Row, time: int) -> None:
         for group in self.groups:
@@ -267,7 +272,7 @@ class RegistersTogether:
             return
         at = self._place(member)
         group = self.groups[at]
-        if group.count > 1 or group.families[0] is not None:
+        if group.count > 1 or group.units[0].family is not None:
             alone = group.apart(member)  # with the arcs as they were, under which its runs were reported
             self._put(at, group.without(member))
             self.groups.append(alone)
@@ -319,12 +324,11 @@ class RegistersTogether:
         if not self.begun:
             return
         group = self.groups[self._place(member)]
-        unit = next(at for at, (_, members) in enumerate(group.units) if member in members)
+        unit = next(each for each in group.units if member in each.members)
         own: dict[int, int] = {}
-        for state, whole in enumerate(group.places[unit]):
+        for state, whole in enumerate(unit.states):
             own.setdefault(whole, state)
-        family = group.families[unit]
-        number = group.units[unit][1].index(member)
+        family, number = unit.family, unit.members.index(member)
         newest = max(now, int(group.speculation.newest))
         for key, state, begun, registers in group.speculation.waiting_runs(now):
             if state in own and (family is None or family.may_be(number, registers, newest - begun)):
@@ -346,7 +350,7 @@ class RegistersTogether:
         saved: list[Any] = []
         for group in self.groups:
             kept = group if len(group.gone) == 0 else group.restricted()
-            units = [[place, [member.number for member in members]] for place, members in kept.units]
+            units = [[unit.places, [member.number for member in unit.members]] for unit in kept.units]
             saved.append([units, dump(kept.speculation)])
         return saved
 
@@ -365,7 +369,7 @@ class RegistersTogether:
         self.begun = True
         self.groups = []
         for units, runs in data:
-            own = [(place, [self.members[number] for number in numbers]) for place, numbers in units]
+            own = [Unit(place, [self.members[number] for number in numbers]) for place, numbers in units]
             group = MergedUnits(own, self.runs_max)
             load(group.speculation, runs)
             group.speculation.settle()  # what is found again was reported

@@ -135,7 +135,7 @@ class Visits:
 
     def _concerns(self, entry: TimelineEntry) -> bool:
         """Whether some waiting state has more for the event than to ignore it."""
-        states = self.stepper.waiting
+        states = self.table.waiting
         i: i64 = 0
         while i < len(states) and self._plan(states[i], entry) == NOTHING:
             i += 1

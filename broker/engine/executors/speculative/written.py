@@ -28,62 +28,33 @@ HEAD: Final = 6
 
 @final
 @mypyc_attr(acyclic=True)
-class WrittenTerms:
-    """What an arc asks and assigns: for each clause its condition on the event alone, the number of that, and the rest.
+class Written:
+    """An arc. A `target` beyond the states is a result, of the final state with that number; `label`: what digests say
+    of it, -1 for that number. It exists for events of the times [`begin`, `end`).
 
-    `ignores`: the arc leaves a run that is under way unchanged, but for what it notes. `numbered`: which numbering of
-    conditions `numbers` are of.
+    `alone`, `numbers`, `rests`: for each clause its condition on the event alone, the number of that, and the rest.
+    `numbered`: which numbering of conditions `numbers` are of. `ignores`: the arc leaves a run that is under way
+    unchanged, but for what it notes. `arc`: that of the automaton, by which it is found again.
     """
 
-    __slots__ = ("alone", "ignores", "numbered", "numbers", "rests", "updates")
-
-    def __init__(
-        self, alone: list[Clause], rests: list[list[Operation]], updates: list[Operation], ignores: bool
-    ) -> None:
-        self.alone = alone
-        self.rests = rests
-        self.updates = updates
-        self.ignores = ignores
+    def __init__(self, arc: Arc, stream: i64, final_state: i64, label: i64, layout: NodeLayout) -> None:
+        """O(conditions)."""
+        self.arc = arc
+        self.source: i64 = arc.source
+        self.target: i64 = arc.target if arc.target < final_state else final_state + arc.operand
+        self.label: i64 = self.target if label < 0 else label
+        self.stream = stream
+        self.begin: i64 = arc.begin
+        self.end: i64 = arc.end
+        self.alone: list[Clause] = []
+        self.rests: list[list[Operation]] = []
+        for clause in arc.guard:
+            own = tuple([atom for atom in clause if not any(isinstance(term, Register) for term in walk(atom))])
+            self.alone.append(() if arc.kind is Kind.EPSILON else own)
+            rest = clause if arc.kind is Kind.EPSILON else tuple([atom for atom in clause if atom not in own])
+            self.rests.append(conditions(layout, rest))
+        self.updates = updates(layout, arc.update)
+        told = any(isinstance(source, Computed) and not source.noted for source in arc.update)
+        self.ignores = arc.kind is Kind.LOOP and arc.target < final_state and not told
         self.numbers: list[int] = []
         self.numbered: i64 = -1
-
-
-@final
-@mypyc_attr(acyclic=True)
-class Written:
-    """An arc. A `target` beyond the states is a result, of the final state with that number.
-
-    It exists for events of the times [`begin`, `end`). `arc`: that of the automaton, by which it is found again.
-    """
-
-    __slots__ = ("arc", "begin", "end", "label", "source", "stream", "target", "terms")
-
-    def __init__(
-        self, source: i64, target: i64, label: i64, stream: i64, terms: WrittenTerms, begin: i64, end: i64, arc: object
-    ) -> None:
-        self.source = source
-        self.target = target
-        self.label = label
-        self.stream = stream
-        self.terms = terms
-        self.begin = begin
-        self.end = end
-        self.arc = arc
-
-
-def written(arc: Arc, stream: int, final_state: int, label: int, layout: NodeLayout) -> Written:
-    """An arc, with the label of its target, or -1 for the target's number. O(its conditions)."""
-    target = arc.target if arc.target < final_state else final_state + arc.operand
-    alone: list[Clause] = []
-    rests: list[list[Operation]] = []
-    for clause in arc.guard:
-        own = tuple([atom for atom in clause if not any(isinstance(term, Register) for term in walk(atom))])
-        alone.append(() if arc.kind is Kind.EPSILON else own)
-        rest = clause if arc.kind is Kind.EPSILON else tuple([atom for atom in clause if atom not in own])
-        rests.append(conditions(layout, rest))
-    changed = updates(layout, arc.update)
-    told = any(isinstance(source, Computed) and not source.noted for source in arc.update)
-    ignores = arc.kind is Kind.LOOP and arc.target < final_state and not told
-    named = target if label < 0 else label
-    terms = WrittenTerms(alone, rests, changed, ignores)
-    return Written(arc.source, target, named, stream, terms, arc.begin, arc.end, arc)
