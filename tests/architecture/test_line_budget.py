@@ -11,20 +11,20 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 BUDGETS: Final[dict[str, tuple[int, int]]] = {
-    "broker": (118_450, -4_930),
+    "broker": (118_450, -5_370),
     "broker/algebra": (5_870, 540),
-    "broker/automaton": (11_104, 1_570),
-    "broker/command": (8_790, -110),
+    "broker/automaton": (11_104, 1_520),
+    "broker/command": (8_790, -120),
     "broker/console": (735, 10),
-    "broker/engine": (56_792, -7_710),
-    "broker/engine/executors": (40_306, -8_150),
+    "broker/engine": (56_792, -7_950),
+    "broker/engine/executors": (40_306, -8_370),
     "broker/events": (3_605, 1_460),
     "broker/forecast": (7_813, -1_070),
-    "broker/kernel": (7_043, 40),
+    "broker/kernel": (7_043, -20),
     "broker/language": (5_345, 210),
     "broker/server": (6_516, 170),
     "broker/storage": (2_485, 10),
-    "broker/wire": (2_176, 0),
+    "broker/wire": (2_176, -80),
 }
 """By folder: the lines that it had when the budget was made, and how many more it may have."""
 
